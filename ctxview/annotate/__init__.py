@@ -1,0 +1,9 @@
+"""Facts about blocks: what a block means, found by documented rules and always with an evidence level.
+
+Policies, checks and views read facts and never raw text, so that a rule stands in one place only.
+"""
+
+from ctxview.annotate.pairing import Pairing, pair
+from ctxview.annotate.pins import Pin, PinKind, find_pins
+
+__all__ = ["Pairing", "Pin", "PinKind", "find_pins", "pair"]

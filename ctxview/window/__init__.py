@@ -1,0 +1,7 @@
+"""A window's history as spans, and every question a view may ask of it."""
+
+from ctxview.window.diff import Diff, Prefix, diff_windows
+from ctxview.window.journal import Journal
+from ctxview.window.view import Change, SessionView, Tokens, WindowBlock
+
+__all__ = ["Change", "Diff", "Journal", "Prefix", "SessionView", "Tokens", "WindowBlock", "diff_windows"]

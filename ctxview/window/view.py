@@ -1,0 +1,411 @@
+"""One session as spans, and the questions views ask of it: the window at a turn, its size, its changes, a block's life.
+
+A recorded and an alternate window differ only in the spans given here, so every face shows both the same way and a
+number shown twice comes from one function.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Final
+
+from ctxview.annotate import Pairing, Pin, find_pins, pair
+from ctxview.errors import UsageError
+from ctxview.model import KINDS, NEVER, BlockRow, CutRow, EditRow, SessionRow, SpanRow, Stretch, TurnRow
+from ctxview.window.limits import limit_of
+
+_CHECKPOINT: Final = 128
+"""Turns between remembered windows: bounds the spans one window query has to look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The sizes of one window. Recorded, counted and calibrated are three numbers and are never mixed but in `unlogged`."""
+
+    recorded: int | None
+    """As the provider counted it."""
+    counted: int
+    """Sum over the blocks that are in the log, by tokenizer (images and unlogged thinking by formula)."""
+    calibrated: int | None
+    """factor x counted, once the audit has fitted a factor for the stretch."""
+    unlogged: int | None
+    """recorded - round(factor x counted), factor 1 before calibration: what was sent and never logged."""
+    limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowBlock:
+    """A block as it stands in one window."""
+
+    block: BlockRow
+    span: SpanRow
+    index: int
+    """Position among the window's blocks, from 0."""
+    position: int | None
+    """Position of its wire message, from 0; None for tool schemas, which are sent outside the messages."""
+    states: tuple[str, ...]
+    pin: Pin | None
+    entered: int
+    """First turn of this unbroken stay, whatever the form."""
+    leaves: int | None
+    """First turn whose window no longer holds it; None when it stays to the end."""
+    left_by: EditRow | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to one block between two neighbouring windows."""
+
+    turn: int
+    what: str
+    """`+` entered, `-` left, `~` changed form."""
+
+
+class SessionView:
+    """A session's blocks, turns, edits and cuts, with the spans of one stack. Turns are 1-based; `now` is one past the last."""
+
+    def __init__(
+        self,
+        row: SessionRow,
+        turns: Sequence[TurnRow],
+        blocks: Sequence[BlockRow],
+        spans: Sequence[SpanRow],
+        edits: Sequence[EditRow],
+        cuts: Sequence[CutRow],
+        audit: Sequence[Stretch],
+        texts: Callable[[int], str],
+        stack: str = "recorded",
+    ) -> None:
+        self.row = row
+        self.turns = tuple(turns)
+        self.blocks = tuple(blocks)
+        self.spans = tuple(sorted(spans, key=lambda s: (s.start, s.pos)))
+        self.edits = tuple(edits)
+        self.cuts = tuple(cuts)
+        self.audit = tuple(audit)
+        self.stack = stack
+        self._texts = texts
+        self._starts = array("q", (s.start for s in self.spans))
+        self._edits_by_turn: dict[int, list[EditRow]] = {}
+        for edit in self.edits:
+            self._edits_by_turn.setdefault(edit.turn, []).append(edit)
+
+    # ------------------------------------------------------------------ turns
+
+    @property
+    def last(self) -> int:
+        """The newest turn; 0 when no model call was logged."""
+        return len(self.turns)
+
+    @property
+    def now(self) -> int:
+        """What stands after the newest call: what the next call would send."""
+        return len(self.turns) + 1
+
+    def turn(self, turn: int) -> TurnRow | None:
+        """The call of `turn`; None for `now`."""
+        return self.turns[turn - 1] if 1 <= turn <= len(self.turns) else None
+
+    def resolve_turn(self, word: str | int | None) -> int:
+        """A turn from `N`, `last` or `now`. Raises UsageError naming the range."""
+        if word in (None, "last"):
+            return self.last or self.now
+        if word == "now":
+            return self.now
+        try:
+            turn = int(word)
+        except (TypeError, ValueError):
+            turn = -1
+        if not 1 <= turn <= self.now:
+            raise UsageError(
+                f"no turn {word!r} in session {self.row.session}",
+                f"give a turn from 1 to {self.last}, `last` or `now`",
+            )
+        return turn
+
+    # ----------------------------------------------------------------- window
+
+    def spans_at(self, turn: int) -> list[SpanRow]:
+        """The spans of the window at `turn`, in window order."""
+        checkpoint = turn // _CHECKPOINT
+        known = self._checkpoints[checkpoint] if checkpoint < len(self._checkpoints) else self._checkpoints[-1]
+        at = min(checkpoint, len(self._checkpoints) - 1) * _CHECKPOINT
+        low, high = bisect_right(self._starts, at), bisect_right(self._starts, turn)
+        spans = self.spans
+        found = [spans[i] for i in known if spans[i].end > turn]
+        found += [s for s in spans[low:high] if s.end > turn]
+        found.sort(key=lambda s: s.pos)
+        return found
+
+    def window(self, turn: int) -> tuple[WindowBlock, ...]:
+        """What was sent at `turn`, in order; for `now`, what stands after the newest call."""
+        spans = self.spans_at(turn)
+        pairing = self.pairing(turn, spans)
+        positions = self._positions(spans)
+        rows = []
+        for index, span in enumerate(spans):
+            block = self.blocks[span.block]
+            entered, leaves, left_by = self._stay(span)
+            rows.append(
+                WindowBlock(
+                    block, span, index, positions[index], self._states(block, span, pairing), self.pins.get(block.n),
+                    entered, leaves, left_by,
+                )  # fmt: skip
+            )
+        return tuple(rows)
+
+    def history(self, turn: int) -> tuple[WindowBlock, ...]:
+        """Every block that had arrived by `turn`, in order of arrival, with the stay that `turn` or the last one before it saw."""
+        rows = []
+        for block in self.blocks:
+            if block.turn >= turn:
+                break
+            stays = self._spans_of.get(block.n)
+            if not stays:
+                continue
+            span = next((s for s in reversed(stays) if s.start <= turn), stays[0])
+            entered, leaves, left_by = self._stay(span)
+            states = self._states(block, span, Pairing(frozenset(), frozenset(), frozenset()))
+            if not span.start <= turn < span.end:
+                states = ("absent", *states)
+            rows.append(
+                WindowBlock(block, span, len(rows), None, states, self.pins.get(block.n), entered, leaves, left_by)
+            )
+        return tuple(rows)
+
+    def pairing(self, turn: int, spans: Sequence[SpanRow] | None = None) -> Pairing:
+        """Orphans and duplicates of the window at `turn`."""
+        spans = self.spans_at(turn) if spans is None else spans
+        return pair([self.blocks[s.block] for s in spans], pending=turn >= self.now)
+
+    def messages(self, turn: int) -> int:
+        """Number of wire messages in the window, the system prompt being one and tool schemas none."""
+        positions = [p for p in self._positions(self.spans_at(turn)) if p is not None]
+        return positions[-1] + 1 if positions else 0
+
+    def changes(self, turn: int) -> dict[int, Change]:
+        """Block number -> what changed between the windows of `turn` - 1 and `turn`."""
+        before = {s.block: s for s in self.spans_at(turn - 1)} if turn > 1 else {}
+        after = {s.block: s for s in self.spans_at(turn)}
+        found = {n: Change(turn, "+") for n in after.keys() - before.keys()}
+        found |= {n: Change(turn, "-") for n in before.keys() - after.keys()}
+        for n in before.keys() & after.keys():
+            if (before[n].content, before[n].form) != (after[n].content, after[n].form):
+                found[n] = Change(turn, "~")
+        return found
+
+    def edits_at(self, turn: int) -> tuple[EditRow, ...]:
+        """The edits between the windows of `turn` - 1 and `turn`."""
+        return tuple(self._edits_by_turn.get(turn, ()))
+
+    def life(self, block: int) -> tuple[SpanRow, ...]:
+        """All spans of a block, oldest first."""
+        return tuple(self._spans_of.get(block, ()))
+
+    def block(self, block_id: str) -> BlockRow:
+        """A block by id or by a unique prefix. Raises UsageError."""
+        found = self._by_id.get(block_id)
+        if found is not None:
+            return found
+        matches = [b for key, b in self._by_id.items() if key.startswith(block_id)]
+        if len(matches) == 1:
+            return matches[0]
+        cause = "is the start of several blocks" if matches else "names no block"
+        raise UsageError(f"{block_id!r} {cause} in session {self.row.session}", "see `ctxview show` for the ids")
+
+    def text(self, content: int) -> str:
+        """The text behind a content key, as logged: pass it through `safe_text` before showing it."""
+        return self._texts(content)
+
+    # ------------------------------------------------------------------ sizes
+
+    @cached_property
+    def limit(self) -> int | None:
+        """The model's context size in tokens, by the rules of `ctxview.window.limits`."""
+        return limit_of(self.row, self.turns)
+
+    def stretch(self, turn: int) -> Stretch | None:
+        """The audit's fit that covers `turn`."""
+        return next((s for s in self.audit if s.start <= turn <= s.end), None)
+
+    def factor(self, turn: int) -> float:
+        """Counted to recorded tokens at `turn`; 1.0 before calibration. `now` goes by the newest turn."""
+        fitted = self.stretch(min(turn, self.last))
+        return fitted.factor if fitted else 1.0
+
+    def counted(self, turn: int) -> int:
+        return sum(series[turn] for series in self.counted_series.values())
+
+    def tokens(self, turn: int) -> Tokens:
+        """All sizes of the window at `turn`."""
+        call = self.turn(turn)
+        recorded = call.recorded if call and self.stack == "recorded" else None
+        counted = self.counted(turn)
+        fitted = self.stretch(min(turn, self.last))
+        scaled = round(self.factor(turn) * counted)
+        unlogged = None if recorded is None else recorded - scaled
+        return Tokens(recorded, counted, scaled if fitted else None, unlogged, self.limit)
+
+    def by_kind(self, turn: int) -> dict[str, int | None]:
+        """Tokens by kind plus `unlogged`; they add up to the recorded size where that is known.
+
+        Counted parts are scaled by the stretch's factor and rounded so that they add up to the scaled total.
+        """
+        counted = {kind: self.counted_series[kind][turn] for kind in KINDS}
+        sizes = self.tokens(turn)
+        if sizes.recorded is None:
+            return {**counted, "unlogged": None}
+        parts: dict[str, int | None] = dict(_apportion(counted, round(self.factor(turn) * sum(counted.values()))))
+        return {**parts, "unlogged": sizes.unlogged}
+
+    def size(self, turn: int) -> int:
+        """The best known size: recorded, else calibrated, else counted."""
+        sizes = self.tokens(turn)
+        if sizes.recorded is not None:
+            return sizes.recorded
+        return sizes.counted if sizes.calibrated is None else sizes.calibrated
+
+    def occupancy(self) -> tuple[int | None, str]:
+        """Tokens that stand now, and where the number is from: recorded, post-cut, counted or unknown (cli.md, `now`)."""
+        newest = self.turns[-1] if self.turns else None
+        cut = next((c for c in reversed(self.cuts) if c.kind in ("compact", "clear") and c.turn == self.now), None)
+        has_usage = any(t.recorded is not None for t in self.turns)
+        if cut is not None and has_usage:
+            return (cut.after, "post-cut") if cut.after is not None else (None, "unknown")
+        recorded = next((t.recorded for t in reversed(self.turns) if t.recorded is not None), None)
+        if newest is not None and recorded is not None:
+            return recorded, "recorded"
+        return (self.counted(self.now), "counted") if self.blocks else (None, "unknown")
+
+    @cached_property
+    def counted_series(self) -> Mapping[str, Sequence[int]]:
+        """Counted tokens of each kind for turns 0 .. now (index 0 is unused and 0)."""
+        deltas = {kind: array("q", bytes(8 * (self.now + 2))) for kind in KINDS}
+        for span in self.spans:
+            if span.start >= span.end or span.start > self.now:
+                continue
+            delta = deltas[self.blocks[span.block].kind]
+            delta[span.start] += span.tokens
+            if span.end <= self.now:
+                delta[span.end] -= span.tokens
+        for delta in deltas.values():
+            for turn in range(1, len(delta)):
+                delta[turn] += delta[turn - 1]
+        return deltas
+
+    @cached_property
+    def peak(self) -> tuple[int, int] | None:
+        """(turn, tokens) of the largest window; None without turns."""
+        if not self.turns:
+            return None
+        turn = max(range(1, self.now), key=self.size)
+        return turn, self.size(turn)
+
+    @property
+    def user_turns(self) -> int:
+        """Messages the person typed."""
+        return len({(b.file, b.line) for b in self.blocks if b.human and not b.inherited})
+
+    @property
+    def fidelity(self) -> str | None:
+        """`exact` when every turn is; None without turns."""
+        if not self.turns:
+            return None
+        return "exact" if all(t.fidelity == "exact" for t in self.turns) else "reconstructed"
+
+    @cached_property
+    def pins(self) -> Mapping[int, Pin]:
+        return find_pins(self.blocks)
+
+    # ---------------------------------------------------------------- details
+
+    @cached_property
+    def _by_id(self) -> dict[str, BlockRow]:
+        return {b.id: b for b in self.blocks}
+
+    @cached_property
+    def _spans_of(self) -> dict[int, list[SpanRow]]:
+        found: dict[int, list[SpanRow]] = {}
+        for span in self.spans:
+            found.setdefault(span.block, []).append(span)
+        return found
+
+    @cached_property
+    def _checkpoints(self) -> list[array[int]]:
+        """Indexes of the spans open at turns 0, 128, 256, ..."""
+        marks: list[array[int]] = []
+        open_now: list[int] = []
+        index = 0
+        for turn in range(0, self.now + 1, _CHECKPOINT):
+            while index < len(self.spans) and self._starts[index] <= turn:
+                open_now.append(index)
+                index += 1
+            open_now = [i for i in open_now if self.spans[i].end > turn]
+            marks.append(array("q", open_now))
+        return marks
+
+    def _stay(self, span: SpanRow) -> tuple[int, int | None, EditRow | None]:
+        """First turn, end and ending edit of the unbroken run of spans around `span`."""
+        stays = self._spans_of[span.block]
+        if len(stays) == 1:
+            first = last = span
+        else:
+            first = last = span
+            for earlier, later in reversed(list(pairwise(stays))):
+                if later is first and earlier.end == later.start and earlier.start < earlier.end:
+                    first = earlier
+            for earlier, later in pairwise(stays):
+                if earlier is last and earlier.end == later.start:
+                    last = later
+        left_by = self.edits[last.ended_by] if last.ended_by is not None and last.end != NEVER else None
+        return first.start, None if last.end == NEVER else last.end, left_by
+
+    def _states(self, block: BlockRow, span: SpanRow, pairing: Pairing) -> tuple[str, ...]:
+        states = ["pinned" if block.n in self.pins else "rolling"]
+        if block.n in pairing.duplicates:
+            states.append("duplicate")
+        if block.n in pairing.orphans:
+            states.append("orphan")
+        if span.form == "placeholder":
+            states.append("cleared")
+        if block.inherited:
+            states.append("inherited")
+        if block.injected:
+            states.append("injected")
+        if block.note == "text not recorded":
+            states.append("not-recorded")
+        return tuple(states)
+
+    def _positions(self, spans: Sequence[SpanRow]) -> list[int | None]:
+        """Wire-message position of each span's block."""
+        positions: list[int | None] = []
+        position, previous = -1, None
+        for span in spans:
+            block = self.blocks[span.block]
+            if block.kind == "tools":
+                positions.append(None)
+                continue
+            key = block.role if self.row.joins_roles and block.role != "system" else block.message
+            if key != previous:
+                position += 1
+                previous = key
+            positions.append(position)
+        return positions
+
+
+def _apportion(parts: Mapping[str, int], total: int) -> dict[str, int]:
+    """Scale whole numbers to add up to `total` (largest remainders get the rest)."""
+    whole = sum(parts.values())
+    if not whole:
+        return dict(parts)
+    exact = {k: v * total / whole for k, v in parts.items()}
+    floors = {k: int(v) for k, v in exact.items()}
+    rest = total - sum(floors.values())
+    for k in sorted(exact, key=lambda k: floors[k] - exact[k])[:rest]:
+        floors[k] += 1
+    return floors
