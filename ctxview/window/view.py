@@ -161,7 +161,7 @@ class SessionView:
 
     def history(self, turn: int) -> tuple[WindowBlock, ...]:
         """Every block that had arrived by `turn`, in order of arrival, with the stay that `turn` or the last one before it saw."""
-        rows = []
+        rows: list[WindowBlock] = []
         for block in self.blocks:
             if block.turn >= turn:
                 break
@@ -256,7 +256,7 @@ class SessionView:
 
         Counted parts are scaled by the stretch's factor and rounded so that they add up to the scaled total.
         """
-        counted = {kind: self.counted_series[kind][turn] for kind in KINDS}
+        counted: dict[str, int] = {kind: self.counted_series[kind][turn] for kind in KINDS}
         sizes = self.tokens(turn)
         if sizes.recorded is None:
             return {**counted, "unlogged": None}
@@ -285,7 +285,7 @@ class SessionView:
     @cached_property
     def counted_series(self) -> Mapping[str, Sequence[int]]:
         """Counted tokens of each kind for turns 0 .. now (index 0 is unused and 0)."""
-        deltas = {kind: array("q", bytes(8 * (self.now + 2))) for kind in KINDS}
+        deltas: dict[str, array[int]] = {kind: array("q", bytes(8 * (self.now + 2))) for kind in KINDS}
         for span in self.spans:
             if span.start >= span.end or span.start > self.now:
                 continue
