@@ -1,0 +1,102 @@
+"""Reading values that may be anything: each helper gives the type asked for, and never raises.
+
+It prevents the mistake of trusting a log's shape: a key that held a dict for a year holds a string today, in some
+client's log or in a hostile one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+
+_TITLE_CHARS: Final = 80
+TOO_DEEP: Final = "[nested too deep to show]"
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """`value` when it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """`value` when it is a JSON array, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_str(value: Any) -> str:
+    """`value` when it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def as_text(value: Any) -> str:
+    """`value` when it is a string, nothing for null, else its compact JSON."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else compact_json(value)
+
+
+def as_int(value: Any) -> int | None:
+    """A whole number that fits 63 bits, else None; true and false are not numbers."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float) and math.isfinite(value) and value == int(value):
+        value = int(value)
+    return value if isinstance(value, int) and -(2**63) < value < 2**63 else None
+
+
+def as_count(value: Any) -> int | None:
+    """A token or byte counter: a whole number of at least 0, else None."""
+    number = as_int(value)
+    return number if number is not None and number >= 0 else None
+
+
+def dig(value: Any, *keys: str) -> Any:
+    """`value[keys[0]][keys[1]]...`, or None where a step is missing or is not an object."""
+    for key in keys:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
+
+
+def compact_json(value: Any) -> str:
+    """JSON without spaces, keys in the order logged, non-ASCII as itself. Never raises."""
+    try:
+        return orjson.dumps(value).decode()
+    except (TypeError, ValueError, RecursionError):
+        pass  # a lone surrogate, a very large integer, or nesting that orjson refuses
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        return TOO_DEEP
+
+
+def without(value: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """A copy of `value` that lacks `keys`."""
+    return {key: item for key, item in value.items() if key not in keys}
+
+
+def title_of(text: str) -> str | None:
+    """The first line of `text` that says something, shortened to 80 characters."""
+    for line in text[: 64 * _TITLE_CHARS].splitlines():
+        words = line.strip()
+        if words:
+            return words if len(words) <= _TITLE_CHARS else words[: _TITLE_CHARS - 1].rstrip() + "…"
+    return None
+
+
+def kind_of_json(value: Any) -> str:
+    """The JSON type's name of `value`, for messages to a person."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "a list" if isinstance(value, list) else "an object"
