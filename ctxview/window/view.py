@@ -7,7 +7,7 @@ number shown twice comes from one function.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -147,17 +147,14 @@ class SessionView:
         spans = self.spans_at(turn)
         pairing = self.pairing(turn, spans)
         positions = self._positions(spans)
-        rows = []
-        for index, span in enumerate(spans):
-            block = self.blocks[span.block]
-            entered, leaves, left_by = self._stay(span)
-            rows.append(
-                WindowBlock(
-                    block, span, index, positions[index], self._states(block, span, pairing), self.pins.get(block.n),
-                    entered, leaves, left_by,
-                )  # fmt: skip
-            )
-        return tuple(rows)
+        return tuple(self.stand(s, pairing, i, positions[i]) for i, s in enumerate(spans))
+
+    def stand(self, span: SpanRow, pairing: Pairing, index: int = 0, position: int | None = None) -> WindowBlock:
+        """One block of a window, for a view that has its spans and shows few of many."""
+        block = self.blocks[span.block]
+        entered, leaves, left_by = self._stay(span)
+        states = self._states(block, span, pairing)
+        return WindowBlock(block, span, index, position, states, self.pins.get(block.n), entered, leaves, left_by)
 
     def history(self, turn: int) -> tuple[WindowBlock, ...]:
         """Every block that had arrived by `turn`, in order of arrival, with the stay that `turn` or the last one before it saw."""
@@ -190,8 +187,12 @@ class SessionView:
 
     def changes(self, turn: int) -> dict[int, Change]:
         """Block number -> what changed between the windows of `turn` - 1 and `turn`."""
-        before = {s.block: s for s in self.spans_at(turn - 1)} if turn > 1 else {}
-        after = {s.block: s for s in self.spans_at(turn)}
+        if turn > 1:  # only spans with an end at `turn` can differ
+            low, high = bisect_left(self._starts, turn), bisect_right(self._starts, turn)
+            before = {s.block: s for s in self._ending.get(turn, ()) if s.start < turn}
+            after = {s.block: s for s in self.spans[low:high] if s.end > turn}
+        else:
+            before, after = {}, {s.block: s for s in self.spans_at(turn)}
         found = {n: Change(turn, "+") for n in after.keys() - before.keys()}
         found |= {n: Change(turn, "-") for n in before.keys() - after.keys()}
         for n in before.keys() & after.keys():
@@ -333,6 +334,15 @@ class SessionView:
         found: dict[int, list[SpanRow]] = {}
         for span in self.spans:
             found.setdefault(span.block, []).append(span)
+        return found
+
+    @cached_property
+    def _ending(self) -> dict[int, list[SpanRow]]:
+        """Spans by the turn that no longer holds them."""
+        found: dict[int, list[SpanRow]] = {}
+        for span in self.spans:
+            if span.end != NEVER:
+                found.setdefault(span.end, []).append(span)
         return found
 
     @cached_property
