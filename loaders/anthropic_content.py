@@ -51,9 +51,15 @@ def text_kind(role: str) -> Kind:
 
 
 def is_reminder(text: str) -> bool:
-    """True when `text` is wholly inside system-reminder tags: the client put it there, nobody typed it."""
-    inner = text.strip()
-    return inner.startswith(_REMINDER[0]) and inner.endswith(_REMINDER[1])
+    """True when `text` is wholly inside system-reminder tags, the last one closed or cut off: nobody typed it."""
+    opening, closing = _REMINDER
+    rest = text.strip()
+    if not rest.startswith(opening):
+        return False
+    while rest.startswith(opening):
+        _, closed, rest = rest.partition(closing)
+        rest = rest.strip() if closed else ""
+    return not rest
 
 
 def is_continuation(text: str) -> bool:

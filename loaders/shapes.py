@@ -81,10 +81,10 @@ def without(value: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def title_of(text: str) -> str | None:
-    """The first line of `text` that says something, shortened to 80 characters."""
+    """The first line of `text` that is more than a tag, shortened to 80 characters."""
     for line in text[: 64 * _TITLE_CHARS].splitlines():
         words = line.strip()
-        if words:
+        if words and not (words[0] == "<" and words[-1] == ">" and words.count("<") == 1):
             return words if len(words) <= _TITLE_CHARS else words[: _TITLE_CHARS - 1].rstrip() + "…"
     return None
 

@@ -1,0 +1,65 @@
+"""Token counters as providers report them, as disjoint parts.
+
+It prevents the two classic mistakes: adding a cached part to a prompt count that already holds it (OpenAI's way of
+counting), and taking a missing or all-zero report for a window of 0 tokens.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ctxview.loaders.shapes import as_count, as_dict, as_list, dig
+from ctxview.model import Usage
+
+
+def anthropic_usage(value: Any, partial: bool = False) -> Usage | None:
+    """Usage from Anthropic's three disjoint prompt counters; None when nothing or only zeros were reported.
+
+    With `iterations` the top-level numbers are sums over server-side rounds, so the prompt is that of the last round
+    of type `message`; output stays the total.
+    """
+    usage = as_dict(value)
+    rounds = [item for item in as_list(usage.get("iterations")) if dig(item, "type") == "message"]
+    prompt = as_dict(rounds[-1]) if rounds else usage
+    return _or_none(
+        Usage(
+            input=as_count(prompt.get("input_tokens")),
+            cache_read=as_count(prompt.get("cache_read_input_tokens")),
+            cache_write=as_count(prompt.get("cache_creation_input_tokens")),
+            output=as_count(usage.get("output_tokens")),
+            reasoning=as_count(dig(usage, "output_tokens_details", "thinking_tokens")),
+            partial=partial,
+        )
+    )
+
+
+def openai_usage(value: Any) -> Usage | None:
+    """Usage from OpenAI-style counters, whose prompt holds the cached part.
+
+    Where the cached part exceeds the prompt the writer counts exclusively, and both are taken as they are.
+    """
+    usage = as_dict(value)
+    prompt = as_count(usage.get("prompt_tokens", usage.get("input_tokens")))
+    details = as_dict(usage.get("prompt_tokens_details")) or as_dict(usage.get("input_tokens_details"))
+    cached = as_count(details.get("cached_tokens"))
+    inclusive = prompt is not None and cached is not None and cached <= prompt
+    output_details = as_dict(usage.get("completion_tokens_details")) or as_dict(usage.get("output_tokens_details"))
+    return _or_none(
+        Usage(
+            input=prompt - cached if inclusive and prompt is not None and cached is not None else prompt,
+            cache_read=cached,
+            output=as_count(usage.get("completion_tokens", usage.get("output_tokens"))),
+            reasoning=as_count(output_details.get("reasoning_tokens")),
+        )
+    )
+
+
+def any_usage(value: Any) -> Usage | None:
+    """Usage in whichever of the two conventions its keys show."""
+    usage = as_dict(value)
+    openai = "prompt_tokens" in usage or "input_tokens_details" in usage
+    return openai_usage(usage) if openai else anthropic_usage(usage)
+
+
+def _or_none(usage: Usage) -> Usage | None:
+    return usage if any((usage.input, usage.cache_read, usage.cache_write, usage.output)) else None
