@@ -17,8 +17,17 @@ Kind: TypeAlias = Literal[
     "system", "tools", "user", "assistant", "thinking", "tool_call", "tool_result", "summary", "note", "image"
 ]
 KINDS: Final[tuple[Kind, ...]] = (
-    "system", "tools", "user", "assistant", "thinking", "tool_call", "tool_result", "summary", "note", "image",
-)  # fmt: skip
+    "system",
+    "tools",
+    "user",
+    "assistant",
+    "thinking",
+    "tool_call",
+    "tool_result",
+    "summary",
+    "note",
+    "image",
+)
 Form: TypeAlias = Literal["verbatim", "placeholder", "pointer", "flagged", "summary", "truncated"]
 Action: TypeAlias = Literal["drop", "replace", "insert", "move", "tag"]
 CutKind: TypeAlias = Literal["compact", "clear", "truncate", "rewind", "unexplained"]

@@ -25,7 +25,7 @@ _CHECKPOINT: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The sizes of one window. Recorded, counted and calibrated are three numbers and are never mixed but in `unlogged`."""
+    """The sizes of one window. Recorded, counted and calibrated are three numbers, mixed in `unlogged` alone."""
 
     recorded: int | None
     """As the provider counted it."""
@@ -67,7 +67,7 @@ class Change:
 
 
 class SessionView:
-    """A session's blocks, turns, edits and cuts, with the spans of one stack. Turns are 1-based; `now` is one past the last."""
+    """A session's blocks, turns, edits and cuts, and one stack's spans. Turns start at 1; `now` follows the last."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class SessionView:
         return WindowBlock(block, span, index, position, states, self.pins.get(block.n), entered, leaves, left_by)
 
     def history(self, turn: int) -> tuple[WindowBlock, ...]:
-        """Every block that had arrived by `turn`, in order of arrival, with the stay that `turn` or the last one before it saw."""
+        """Every block that had arrived by `turn`, in order of arrival, with its stay at `turn` or the last before."""
         rows: list[WindowBlock] = []
         for block in self.blocks:
             if block.turn >= turn:
@@ -272,7 +272,7 @@ class SessionView:
         return sizes.counted if sizes.calibrated is None else sizes.calibrated
 
     def occupancy(self) -> tuple[int | None, str]:
-        """Tokens that stand now, and where the number is from: recorded, post-cut, counted or unknown (cli.md, `now`)."""
+        """Tokens that stand now, and where the number is from: recorded, post-cut, counted or unknown."""
         newest = self.turns[-1] if self.turns else None
         cut = next((c for c in reversed(self.cuts) if c.kind in ("compact", "clear") and c.turn == self.now), None)
         has_usage = any(t.recorded is not None for t in self.turns)

@@ -1,0 +1,31 @@
+"""Claude Code session files (`~/.claude/projects/<project>/<session>.jsonl`) of every client version so far."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ctxview.loaders.claude_code.load import load
+from ctxview.loaders.source import Loader
+
+_LINK: Final = re.compile(rb'"(parentUuid|sessionId|leafUuid|messageId|isSidechain)"\s*:')
+_TYPE: Final = re.compile(
+    rb'"type"\s*:\s*"(user|assistant|system|summary|attachment|progress|mode|queue-operation|file-history-snapshot'
+    rb'|last-prompt|ai-title|permission-mode|file-history-delta|custom-title|bridge-session|atis-latch|pr-link)"'
+)
+_UUID: Final = re.compile(rb'"parentUuid"\s*:')
+
+
+def sniff(head: bytes, name: str) -> float:
+    """JSON lines whose objects carry a Claude Code type and its links between lines."""
+    lines = [line for line in head.split(b"\n") if line.strip() and not line.lstrip().startswith(b"//")]
+    for line in lines[:40]:
+        if not line.lstrip(b" \xef\xbb\xbf").startswith(b"{"):
+            continue
+        if _UUID.search(line) and _TYPE.search(line):
+            return 0.95
+    marked = sum(bool(_TYPE.search(line) and _LINK.search(line)) for line in lines[:40])
+    return 0.8 if marked and marked * 2 >= min(len(lines), 40) else 0.0
+
+
+LOADER: Final = Loader(name="claude-code", title="Claude Code session (JSONL), with sub-agents", sniff=sniff, load=load)

@@ -1,0 +1,317 @@
+"""One conversation of a Claude Code log: which lines stand in the window of each call.
+
+Lines form a tree by `parentUuid`, but a parent walk alone is wrong: results of parallel calls hang off their own
+assistant block. The window of a call is the walk from its first line's parent to the root, plus every line of each
+response on it, plus every result of those responses' calls; a compaction boundary is a root, and the messages it
+preserved follow its summary. Lines wait until a call (or the end) shows which branch they are on, so that a window only
+ever grows at its end, except at a cut or a rewind. Source: formats.md section 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from ctxview.loaders.claude_code.lines import Node, describe
+from ctxview.model import AT_END, Cut, CutKind, Edit, Event, Origin, Place
+
+CLEARED_TEXT = "[Old tool result content cleared]"
+
+
+class Lane:
+    """The open window of one session, by lines."""
+
+    def __init__(self, session: str, file: str) -> None:
+        self.session = session
+        self.file = file
+        self.tip: Node | None = None
+        """The lane's newest line."""
+        self.first_words: str | None = None
+        """The person's first message."""
+        self._path: list[Node] = []
+        self._index: dict[Node, int] = {}
+        self._open: dict[Node, None] = {}
+        self._pending: list[Node] = []
+        self._responses: dict[str, list[Node]] = {}
+        self._owner: dict[str, str] = {}
+        """Call id -> message id of the response that made the call."""
+        self._results: dict[str, list[tuple[Node, str]]] = {}
+        """Call id -> its result blocks' lines and ids."""
+        self._on_path: set[str] = set()
+        self._thinking: dict[str, None] = {}
+        self._by_uuid: dict[str, Node] = {}
+        self._anchors: dict[str, tuple[str, ...]] = {}
+        """Uuid of a compaction's summary -> uuids of the older lines that stay right after it."""
+        self._moved: dict[str, str] = {}
+        """The same, from each older line to its newest anchor."""
+        self._human_waiting = False
+        self._seen_roots: set[Node] = set()
+
+    # ------------------------------------------------------------------ lines
+
+    def add(self, node: Node) -> Iterator[Event]:
+        """Take in the lane's next line. A new root and a microcompaction settle the window as it stood before them."""
+        if node.parent is None and self.tip is not None:
+            yield from self.advance(self.tip)
+        self.tip = node
+        self._by_uuid[node.uuid] = node
+        if node.blocks:
+            self._pending.append(node)
+        if node.message_id is not None:
+            self._responses.setdefault(node.message_id, []).append(node)
+            for call in node.calls:
+                self._owner[call] = node.message_id
+        elif any(self._is_copied(call) for call in node.results):
+            node.inherited = True
+        if node.human and self.first_words is None:
+            self.first_words = next((b.text for b in node.blocks if b.kind == "user"), None)
+        for block in node.blocks:
+            if block.kind == "tool_result" and block.call_id:
+                self._results.setdefault(block.call_id, []).append((node, block.id))
+        if node.boundary is not None:
+            self._preserve(node.boundary)
+        if node.cleared:
+            yield from self._microcompact(node)
+
+    def _is_copied(self, call: str) -> bool:
+        return any(n.inherited for n in self._responses.get(self._owner.get(call, ""), ()))
+
+    def _preserve(self, metadata: dict[str, Any]) -> None:
+        """Remember which older lines stay, on the line they are to follow: it is read after the boundary."""
+        messages = metadata.get("preservedMessages")
+        segment = metadata.get("preservedSegment")
+        anchor: object = None
+        uuids: tuple[str, ...] = ()
+        if isinstance(messages, dict):
+            anchor = messages.get("anchorUuid")
+            uuids = _strings(messages.get("allUuids")) or _strings(messages.get("uuids"))
+        if not uuids and isinstance(segment, dict):
+            anchor = segment.get("anchorUuid")
+            uuids = self._between(segment.get("headUuid"), segment.get("tailUuid"))
+        if isinstance(anchor, str) and uuids:
+            self._anchors[anchor] = uuids
+            self._moved |= dict.fromkeys(uuids, anchor)
+
+    def _between(self, head: object, tail: object) -> tuple[str, ...]:
+        """The lines from `tail` up to `head`, oldest first; the tail alone when the head is not above it."""
+        node = self._by_uuid.get(tail) if isinstance(tail, str) else None
+        found: list[str] = []
+        while node is not None:
+            found.append(node.uuid)
+            if node.uuid == head:
+                return tuple(reversed(found))
+            node = node.parent
+        return tuple(found[:1])
+
+    def _microcompact(self, node: Node) -> Iterator[Event]:
+        """Old results keep their text in the log, but later calls were sent a placeholder."""
+        yield from self.advance(node)
+        edits = tuple(
+            Edit(
+                session=self.session,
+                action="replace",
+                block=block,
+                rule="microcompact",
+                form="placeholder",
+                text=CLEARED_TEXT,
+                reason="the client cleared old tool results",
+                evidence={"tokens_saved": node.saved},
+            )
+            for call in node.cleared
+            for _, block in self._results.get(call, ())
+        )
+        origin = Origin(self.file, node.line, node.uuid)
+        yield Cut(self.session, node.uuid, "clear", origin, trigger="microcompact", edits=edits)
+
+    # ----------------------------------------------------------------- window
+
+    def advance(self, tip: Node | None) -> Iterator[Event]:
+        """Make the window that of a call whose first line hangs below `tip`."""
+        fresh, joint = self._walk(tip)
+        kept_path = self._path[: joint + 1]
+        added_ids = {n.message_id for n in fresh if n.message_id is not None}
+        if joint == len(self._path) - 1:
+            self._on_path |= added_ids
+            leaving: list[Node] = []
+        else:
+            self._on_path = {n.message_id for n in kept_path if n.message_id is not None} | added_ids
+            stays = set(kept_path) | set(fresh)
+            preserved = {p for n in stays for p in self._preserved_by(n)}
+            leaving = [n for n in self._open if n not in stays and n not in preserved and not self._belongs(n)]
+            # From here on, late results of preserved calls belong too.
+            self._on_path |= {n.message_id for n in preserved if n.message_id is not None}
+        self._path = [*kept_path, *fresh] if joint < len(self._path) - 1 else self._path + fresh
+        for i, node in enumerate(fresh, joint + 1):
+            self._index[node] = i
+        if leaving or (joint < 0 and self._open and fresh):
+            yield from self._leave(leaving, fresh, joint)
+        yield from self._enter(fresh)
+
+    def _walk(self, tip: Node | None) -> tuple[list[Node], int]:
+        """Lines from `tip` up that are not on the path yet, oldest first, and where they join it (-1: a new root)."""
+        fresh: list[Node] = []
+        node = tip
+        while node is not None:
+            at = self._index.get(node)
+            if at is not None and at < len(self._path) and self._path[at] is node and not self._displaced(node):
+                return fresh[::-1], at
+            anchor = self._by_uuid.get(self._moved.get(node.uuid, ""))
+            if anchor is not None and anchor is not node:
+                node = anchor  # a compaction moved this line below its summary
+                continue
+            fresh.append(node)
+            node = node.parent
+            if len(fresh) > len(self._by_uuid) + len(self._path):  # a cycle: take what was found as the branch
+                break
+        return fresh[::-1], -1
+
+    def _displaced(self, node: Node) -> bool:
+        """Whether a compaction whose summary has been read moved this line."""
+        return self._moved.get(node.uuid, "") in self._by_uuid
+
+    def _preserved_by(self, node: Node) -> list[Node]:
+        """Lines a compaction kept after `node`; some that it names were never logged."""
+        return [self._by_uuid[u] for u in self._anchors.get(node.uuid, ()) if u in self._by_uuid]
+
+    def _belongs(self, node: Node) -> bool:
+        """Whether a line off the walk is part of a response on it, or a result for one."""
+        if node.message_id is not None:
+            return node.message_id in self._on_path
+        return any(self._owner.get(call) in self._on_path for call in node.results)
+
+    def _leave(self, leaving: list[Node], fresh: list[Node], joint: int) -> Iterator[Event]:
+        root = fresh[0] if joint < 0 and fresh else None
+        kind: CutKind = "rewind"
+        metadata: dict[str, Any] = {}
+        at = fresh[0] if fresh else self._path[joint]
+        trigger = None
+        if root is not None:
+            boundary = next((n for n in fresh if n.boundary is not None), None)
+            if boundary is not None or any(n.summary for n in fresh):
+                kind = "compact"
+            elif root not in self._seen_roots:
+                kind = "clear"
+            self._seen_roots.add(root)
+            metadata = (boundary.boundary if boundary else None) or {}
+            at = boundary or root
+            trigger = metadata.get("trigger")
+        reason = _REASONS[kind]
+        evidence = {"boundary": describe(metadata)} if metadata else {}
+        edits = []
+        for node in leaving:
+            del self._open[node]
+            for block in node.ids:
+                self._thinking.pop(block, None)
+                edits.append(Edit(self.session, "drop", block, kind, reason, evidence=evidence))
+        yield Cut(
+            self.session,
+            at.uuid,
+            kind,
+            Origin(self.file, at.line, at.uuid),
+            trigger=trigger if isinstance(trigger, str) else None,
+            before=_number(metadata.get("preTokens", metadata.get("pre_tokens"))),
+            after=_number(metadata.get("postTokens", metadata.get("post_tokens"))),
+            edits=tuple(edits),
+        )
+
+    def _enter(self, fresh: list[Node]) -> Iterator[Event]:
+        """Bring in the branch's lines: those that waited, and those that come back after a rewind."""
+        on_branch = set(fresh)
+        preserved = [p for n in fresh for p in self._preserved_by(n)]
+        summaries = [n for n in fresh if n.summary] if preserved else []
+        for index, node in enumerate(summaries):
+            yield from self._arrive(node, index)
+        waiting, self._pending = self._pending, []
+        back = [n for node in fresh if node.arrived for n in self._family(node)]
+        candidates = dict.fromkeys([*preserved, *back, *waiting])
+        named = set(preserved)
+        chosen = []
+        for node in candidates:
+            if node in self._open:
+                continue
+            if node in on_branch or node in named or self._belongs(node):
+                chosen.append(node)
+            elif not node.arrived:
+                yield from self._abandon(node)
+        for node in self._grouped(chosen):
+            yield from self._arrive(node)
+        if not self._seen_roots and self._path:
+            self._seen_roots.add(self._path[0])
+
+    def _family(self, node: Node) -> list[Node]:
+        """A line with the rest of its response and the results of its calls."""
+        lines = self._responses.get(node.message_id, [node]) if node.message_id is not None else [node]
+        return [*lines, *(r for n in lines for call in n.calls for r, _ in self._results.get(call, ()))]
+
+    def _abandon(self, node: Node) -> Iterator[Event]:
+        """A line that the next call does not build on: history, and in no window unless its branch comes back."""
+        node.arrived = True
+        for block in node.blocks:
+            yield replace(
+                block, enters=False, inherited=node.inherited, note=block.note or "on a branch that was abandoned"
+            )
+        node.blocks = ()
+
+    def _grouped(self, nodes: list[Node]) -> Iterable[Node]:
+        """File order, with all lines of a response together: a result may stand between two of them."""
+        chosen = set(nodes)
+        done: set[Node] = set()
+        for node in nodes:
+            family = self._responses.get(node.message_id, [node]) if node.message_id is not None else [node]
+            for member in family:
+                if member in chosen and member not in done:
+                    done.add(member)
+                    yield member
+
+    def _arrive(self, node: Node, index: int | None = None) -> Iterator[Event]:
+        """Bring a line's blocks into the window: at its end, or from the block position `index` on."""
+        self._open[node] = None
+        if node.arrived:
+            for known in node.ids:
+                yield Edit(self.session, "insert", known, "rewind", "its branch was taken up again")
+            return
+        node.arrived = True
+        self._human_waiting = self._human_waiting or node.human
+        for i, block in enumerate(node.blocks):
+            place = AT_END if index is None else Place("index", index=index + i)
+            yield replace(block, inherited=node.inherited, place=place)
+        self._thinking |= dict.fromkeys(node.thinking)
+        node.blocks = ()
+
+    # ------------------------------------------------------------------ other
+
+    def inherit(self) -> None:
+        """The newest line is a copied response, so all lines that wait were copied with it."""
+        for node in self._pending:
+            node.inherited = True
+
+    def drop_thinking(self, keeps_thinking: bool) -> Iterator[Event]:
+        """Before a call: what the model's API does to earlier thinking once the person has spoken again."""
+        human, self._human_waiting = self._human_waiting, False
+        if keeps_thinking or not human:
+            return
+        reason = "this model's API leaves out earlier thinking after the next message of the person"
+        for block in self._thinking:
+            yield Edit(self.session, "drop", block, "thinking-dropped", reason)
+        self._thinking = {}
+
+    def finish(self) -> Iterator[Event]:
+        """What stands after the newest line."""
+        if self.tip is not None:
+            yield from self.advance(self.tip)
+
+
+_REASONS: dict[str, str] = {
+    "compact": "the client compacted the conversation",
+    "clear": "the client started a new conversation in the same log",
+    "rewind": "the person went back to an earlier message",
+}
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,136 @@
+"""Which conversation a line belongs to: the file's own, or a sub-agent's written into the same file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any, Final
+
+from ctxview.loaders.claude_code.lane import Lane
+from ctxview.loaders.claude_code.lines import Node
+from ctxview.loaders.claude_code.tree import Tree
+from ctxview.loaders.shapes import as_dict, as_list, as_str, title_of
+from ctxview.model import SessionStart
+
+FORMAT: Final = "claude-code"
+
+
+class Lanes:
+    """The lanes of one file. Session ids stay unique over the trace's files through `taken`."""
+
+    def __init__(self, file: str, tree: Tree, taken: set[str], agents: Mapping[str, tuple[str, str]]) -> None:
+        self._file = file
+        self._tree = tree
+        self._taken = taken
+        self._agents = agents
+        """Agent id -> (session, call id) that started it."""
+        self._of: dict[Node, Lane] = {}
+        self._starts: dict[Lane, SessionStart] = {}
+        self._prompts: dict[str, str] = {}
+        """Prompt of a call that starts a sub-agent -> call id."""
+        self.agent: str | None = None
+        """The agent id, when the whole file is one sub-agent's."""
+        self.main: Lane | None = None
+
+    @property
+    def all(self) -> list[Lane]:
+        return list(self._starts)
+
+    def parent_of(self, value: dict[str, Any]) -> Node | None:
+        """The node above a line; when it was never logged, the previous line of the lane."""
+        uuid = value.get("parentUuid")
+        if not isinstance(uuid, str):
+            return None
+        found = self._tree.get(uuid)
+        if found is not None:
+            return found
+        lane = self._newest_sidechain() if self._is_aside(value) else self.main
+        return lane.tip if lane is not None else None
+
+    def lane_for(self, value: dict[str, Any], parent: Node | None) -> tuple[Lane, SessionStart | None]:
+        """A line's lane; with the session's first event when the line starts it."""
+        if not self._starts and value.get("isSidechain") is True and as_str(value.get("agentId")):
+            self.agent = as_str(value.get("agentId"))
+        aside = self._is_aside(value)
+        lane = self._of.get(parent) if parent is not None else None
+        if aside:
+            if lane is None or lane is self.main:
+                return self._open(value, f"{self._base(value)}/sidechain-{as_str(value.get('uuid'))[:8]}", aside=True)
+            return lane, None
+        if self.main is not None:
+            return self.main, None
+        wanted = f"agent-{self.agent}" if self.agent else self._base(value)
+        lane, start = self._open(value, wanted, aside=False)
+        self.main = lane
+        return lane, start
+
+    def place(self, node: Node, lane: Lane) -> None:
+        self._of[node] = lane
+
+    def place_below(self, node: Node) -> None:
+        """A line that only links others: it lies where its parent does."""
+        lane = self._of.get(node.parent) if node.parent is not None else None
+        if lane is not None:
+            self._of[node] = lane
+
+    def learn_prompts(self, message: dict[str, Any]) -> None:
+        """Remember what sub-agents were asked, to know their conversations by."""
+        for part in as_list(message.get("content")):
+            call = as_dict(part)
+            prompt = as_str(as_dict(call.get("input")).get("prompt")).strip()
+            if prompt and call.get("type") == "tool_use":
+                self._prompts[prompt] = as_str(call.get("id"))
+
+    def amended(self, lane: Lane, title: str | None) -> SessionStart:
+        """The lane's first event again, with its title."""
+        return replace(self._starts[lane], title=title_of(title or "") or self._starts[lane].title)
+
+    def name_sidechain(self, lane: Lane, node: Node) -> SessionStart | None:
+        """With its first message known: a sidechain's title and the call that started it."""
+        start = self._starts[lane]
+        if lane is self.main and self.agent is None:
+            return None
+        text = next((b.text for b in node.blocks if b.text), "")
+        call = start.parent_call or self._prompts.get(text.strip())
+        self._starts[lane] = replace(start, title=title_of(text), parent_call=call)
+        return self._starts[lane]
+
+    def _is_aside(self, value: dict[str, Any]) -> bool:
+        """A sub-agent's line inside another session's file."""
+        return value.get("isSidechain") is True and self.agent is None
+
+    def _newest_sidechain(self) -> Lane | None:
+        return next((lane for lane in reversed(self._starts) if lane is not self.main), None)
+
+    def _base(self, value: dict[str, Any]) -> str:
+        if self.main is not None:
+            return self.main.session
+        return as_str(value.get("sessionId")) or as_str(value.get("session_id")) or PurePath(self._file).stem
+
+    def _open(self, value: dict[str, Any], wanted: str, *, aside: bool) -> tuple[Lane, SessionStart]:
+        session = wanted
+        if session in self._taken:
+            session = f"{wanted}/{PurePath(self._file).stem}"
+        count = 2
+        while session in self._taken:
+            session = f"{wanted}-{count}"
+            count += 1
+        self._taken.add(session)
+        lane = Lane(session, self._file)
+        parent, call = (self.main.session if self.main else None), None
+        if not aside and self.agent is not None:
+            owner = as_str(value.get("sessionId"))
+            parent, call = self._agents.get(self.agent, (owner if owner in self._taken else None, None))
+        version = as_str(value.get("version"))
+        self._starts[lane] = SessionStart(
+            session=session,
+            format=FORMAT,
+            parent=parent,
+            parent_call=call,
+            agent="sidechain" if aside else self.agent,
+            client=f"{FORMAT} {version}" if version else FORMAT,
+            cwd=as_str(value.get("cwd")) or None,
+            joins_roles=True,
+        )
+        return lane, self._starts[lane]

@@ -1,0 +1,227 @@
+"""Claude Code session files to events.
+
+A trace may be several files: a session, its sub-agents' files beside it, forks that copied its history. Each model
+response is a call once, in the first file that has it; its copy elsewhere is inherited. Source: formats.md section 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ctxview.loaders.claude_code.attachments import is_known
+from ctxview.loaders.claude_code.files import reading_order
+from ctxview.loaders.claude_code.kinds import CONVERSATION, KNOWN_SYSTEM, KNOWN_TYPES
+from ctxview.loaders.claude_code.lane import Lane
+from ctxview.loaders.claude_code.lanes import FORMAT, Lanes
+from ctxview.loaders.claude_code.lines import Node, fingerprint, node_of
+from ctxview.loaders.claude_code.thinking import keeps_thinking
+from ctxview.loaders.claude_code.titles import Titles
+from ctxview.loaders.claude_code.tree import Tree
+from ctxview.loaders.claude_code.usage import merge_usage
+from ctxview.loaders.records import read_lines
+from ctxview.loaders.shapes import as_count, as_dict, as_list, as_str, title_of
+from ctxview.loaders.source import Source, SourceFile
+from ctxview.loaders.usage import anthropic_usage
+from ctxview.model import Call, CallEnd, Event, Issue, Origin, Progress, Record, Usage
+
+_STEP: Final = 1 << 20
+"""Bytes between two Progress events."""
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What the files of one trace share."""
+
+    responses: dict[str, str] = field(default_factory=dict)
+    """Message id -> the file whose call it is."""
+    sessions: set[str] = field(default_factory=set)
+    agents: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Agent id -> (session, call id) that started it."""
+    reported: dict[str, Issue] = field(default_factory=dict)
+    """Agent id -> what to say if its file is missing."""
+
+
+def load(source: Source) -> Iterator[Event]:
+    """Read every file of the trace, sessions first and their sub-agents' files after them."""
+    shared = _Shared()
+    for file in reading_order(source.files):
+        yield from _Reader(file, shared).events()
+    yield from shared.reported.values()
+
+
+class _Reader:
+    """One file being read."""
+
+    def __init__(self, file: SourceFile, shared: _Shared) -> None:
+        self._file = file
+        self._name = file.name
+        self._shared = shared
+        self._tree = Tree()
+        self._lanes = Lanes(file.name, self._tree, shared.sessions, shared.agents)
+        self._titles = Titles()
+        self._usage: dict[str, Usage | None] = {}
+        """Message id -> usage so far, for the responses that are calls of this file."""
+        self._last_at = ""
+        self._back_in_time: tuple[int, int] | None = None
+        """(first line, number of lines) with a timestamp before that of the line above."""
+
+    def events(self) -> Iterator[Event]:
+        found: list[Issue] = []
+        reported = 0
+        for raw in read_lines(self._file, found.append):
+            yield from found
+            found.clear()
+            if raw.status == "unreadable":
+                yield Record(self._name, raw.line, "unreadable", "unreadable")
+            elif raw.status == "ok":
+                yield from self._line(raw.value, raw.line, raw.byte)
+            if raw.end - reported >= _STEP:
+                reported = raw.end
+                yield Progress(self._name, raw.end, self._file.size)
+        yield from found
+        for lane in self._lanes.all:
+            yield from lane.finish()
+        yield from self._last_words()
+        yield Progress(self._name, self._file.size, self._file.size)
+
+    # ------------------------------------------------------------------ lines
+
+    def _line(self, value: Any, number: int, byte: int) -> Iterator[Event]:
+        kind = as_str(as_dict(value).get("type"))
+        if not isinstance(value, dict):
+            yield Record(self._name, number, "unknown", f"json {type(value).__name__}")
+        elif kind not in CONVERSATION:
+            self._titles.see(kind, value)
+            yield Record(self._name, number, "known" if kind in KNOWN_TYPES else "unknown", kind or "no type")
+            self._link(value, number)
+        elif kind == "assistant" and value.get("isApiErrorMessage") is True:
+            yield Record(self._name, number, "known", "assistant/api-error")
+            session = self._lanes.main.session if self._lanes.main else None
+            reason = f"the API call failed: {title_of(_text_of(value)) or 'no text'}"
+            yield Issue(self._name, number, byte, "error", reason, session)
+            self._link(value, number)
+        else:
+            yield from self._conversation(value, number, byte)
+
+    def _link(self, value: dict[str, Any], number: int) -> None:
+        """A line that stands in no window may still be the parent of one that does."""
+        uuid = as_str(value.get("uuid"))
+        if uuid and uuid not in self._tree:
+            node = Node(uuid=uuid, line=number, type=as_str(value.get("type")), parent=self._lanes.parent_of(value))
+            self._tree.add(node, None)
+            self._lanes.place_below(node)
+
+    def _conversation(self, value: dict[str, Any], number: int, byte: int) -> Iterator[Event]:
+        uuid = as_str(value.get("uuid"))
+        if uuid in self._tree:
+            yield Record(self._name, number, "duplicate", as_str(value.get("type")))
+            return
+        parent = self._lanes.parent_of(value)
+        lane, start = self._lanes.lane_for(value, parent)
+        origin = Origin(self._name, number, uuid or None)
+        node = node_of(value, lane.session, origin, agent=value.get("isSidechain") is True)
+        node.parent = parent
+        if self._tree.add(node, fingerprint(node, value)) is not None:
+            yield Record(self._name, number, "duplicate", node.type)
+            return
+        if start is not None:
+            yield start
+            yield from filter(None, [self._lanes.name_sidechain(lane, node)])
+            if self._lanes.agent:
+                self._shared.reported.pop(self._lanes.agent, None)
+        self._lanes.place(node, lane)
+        yield from self._record(value, node, number, byte)
+        self._watch_clock(value, number)
+        self._note_agent(value, node, lane, number)
+        if node.message_id is not None:
+            yield from self._response(lane, node, value, number)
+        yield from lane.add(node)
+
+    def _record(self, value: dict[str, Any], node: Node, number: int, byte: int) -> Iterator[Event]:
+        if node.type == "attachment":
+            attachment = as_dict(value.get("attachment"))
+            label = f"attachment/{as_str(attachment.get('type')) or 'no type'}"
+            out = "known" if is_known(attachment) else "unknown"
+            yield Record(self._name, number, "window" if node.blocks else out, label)  # type: ignore[arg-type]
+        elif node.type == "system":
+            subtype = as_str(value.get("subtype"))
+            known = subtype in KNOWN_SYSTEM
+            yield Record(self._name, number, "known" if known else "unknown", f"system/{subtype or 'no subtype'}")
+        else:
+            yield Record(self._name, number, "window", node.type)
+            if any(b.note == "no content" for b in node.blocks):
+                yield Issue(self._name, number, byte, "info", "a message without content: kept as an empty block")
+
+    # -------------------------------------------------------------- responses
+
+    def _response(self, lane: Lane, node: Node, value: dict[str, Any], number: int) -> Iterator[Event]:
+        """A line of a model response: its first one makes the call; each may report usage."""
+        message = as_dict(value.get("message"))
+        key = node.message_id or node.uuid
+        if self._shared.responses.setdefault(key, self._name) != self._name:
+            node.inherited = True
+            lane.inherit()
+            return
+        self._tree.writing = key
+        model = as_str(message.get("model")) or None
+        if key not in self._usage:
+            self._usage[key] = None
+            yield from lane.advance(node.parent)
+            yield from lane.drop_thinking(keeps_thinking(model))
+            version = as_str(value.get("version"))
+            yield Call(
+                session=lane.session,
+                id=key,
+                origin=Origin(self._name, number, node.uuid),
+                model=model,
+                client=f"{FORMAT} {version}" if version else None,
+                at=as_str(value.get("timestamp")) or None,
+                missing=("system", "tools"),
+            )
+        stop = as_str(message.get("stop_reason")) or None
+        known = self._usage[key]
+        stopped = stop is not None or (known is not None and not known.partial)
+        usage = merge_usage(known, anthropic_usage(message.get("usage")), stopped=stopped)
+        if usage != known or stop is not None:
+            self._usage[key] = usage
+            yield CallEnd(lane.session, key, usage, stop)
+
+    # ------------------------------------------------------------------ words
+
+    def _note_agent(self, value: dict[str, Any], node: Node, lane: Lane, number: int) -> None:
+        """What ties sub-agents to this session: their prompts, and results that name the agent."""
+        self._lanes.learn_prompts(as_dict(value.get("message")))
+        result = as_dict(value.get("toolUseResult"))
+        agent = as_str(result.get("agentId"))
+        if agent and node.results:
+            self._shared.agents.setdefault(agent, (lane.session, node.results[0]))
+            total = as_count(result.get("totalTokens"))
+            size = f"; its parent reports {total:,} tokens for it" if total is not None else ""
+            reason = f"the file of sub-agent {agent} is missing{size}"
+            self._shared.reported.setdefault(agent, Issue(self._name, number, None, "warning", reason, lane.session))
+
+    def _watch_clock(self, value: dict[str, Any], number: int) -> None:
+        at = as_str(value.get("timestamp"))
+        if at and at < self._last_at:
+            first, count = self._back_in_time or (number, 0)
+            self._back_in_time = (first, count + 1)
+        self._last_at = at or self._last_at
+
+    def _last_words(self) -> Iterator[Event]:
+        if self._back_in_time is not None:
+            first, count = self._back_in_time
+            lines = "a line is" if count == 1 else f"{count} lines are"
+            reason = f"{lines} dated before the line above; the order of the file is kept"
+            yield Issue(self._name, first, None, "info", reason)
+        main = self._lanes.main
+        if main is not None:
+            yield self._lanes.amended(main, self._titles.best(self._tree) or main.first_words)
+
+
+def _text_of(value: dict[str, Any]) -> str:
+    content = as_dict(value.get("message")).get("content")
+    if isinstance(content, str):
+        return content
+    return " ".join(as_str(as_dict(part).get("text")) for part in as_list(content)).strip()

@@ -1,0 +1,15 @@
+"""Usage over the lines of one response: input counters never differ, `output_tokens` grows in older clients."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ctxview.model import Usage
+
+
+def merge_usage(earlier: Usage | None, later: Usage | None, *, stopped: bool) -> Usage | None:
+    """What is known after one more line. `stopped`: a stop reason was logged, so the output count is final."""
+    if later is None:
+        return replace(earlier, partial=False) if earlier and stopped else earlier
+    outputs = [u.output for u in (earlier, later) if u is not None and u.output is not None]
+    return replace(later, output=max(outputs, default=None), partial=not stopped)
