@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_TOKEN: Final = re.compile(rb'"((?:[^"\\]|\\.)*)"|([{}\[\]:,])', re.DOTALL)
+# a string that the head's end cuts off runs to that end: else each quote inside it would be tried as a start
+_TOKEN: Final = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)|([{}\[\]:,])', re.DOTALL)
 _TOKENS: Final = 40_000
 _DEPTH: Final = 6
 _VALUE_BYTES: Final = 200

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import orjson
@@ -52,6 +53,15 @@ def as_count(value: Any) -> int | None:
     """A token or byte counter: a whole number of at least 0, else None."""
     number = as_int(value)
     return number if number is not None and number >= 0 else None
+
+
+def as_time(value: Any) -> str | None:
+    """A timestamp as logged; a number, taken as seconds since 1970, as ISO 8601. None when it is neither."""
+    if isinstance(value, str):
+        return value[:40] or None
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e11:
+        return datetime.fromtimestamp(value, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None
 
 
 def dig(value: Any, *keys: str) -> Any:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import orjson
 
 from ctxview.loaders.captures.stream import events_of_list, events_of_text, message_of
-from ctxview.loaders.shapes import as_dict, as_int, as_list, as_str, as_text, dig, kind_of_json
+from ctxview.loaders.shapes import as_dict, as_int, as_list, as_str, as_text, as_time, dig, kind_of_json
 
 _OTHER_DIALECT: Final = re.compile(
     r"/responses\b|/completions\b|[gG]enerateContent|/v1internal|/converse|/invoke|/api/chat"
@@ -96,7 +95,7 @@ def _pair(record: dict[str, Any], body: dict[str, Any], response: Any, answered:
     return Exchange(
         body=body,
         reply=reply_of(response) if answered else None,
-        at=_time(record.get("timestamp")),
+        at=as_time(record.get("timestamp")),
         client=None,
         session=_session({}, body),
         id=_id(record.get("request_id")),
@@ -120,7 +119,7 @@ def _http(record: dict[str, Any], request: dict[str, Any]) -> Exchange | Other:
     return Exchange(
         body=body,
         reply=reply_of(record["response"]) if "response" in record else None,
-        at=_time(record.get("timestamp")) or _time(request.get("timestamp")) or _time(record.get("logged_at")),
+        at=as_time(record.get("timestamp")) or as_time(request.get("timestamp")) or as_time(record.get("logged_at")),
         client=_client(headers.get("user-agent", "")),
         session=_session(headers, body),
         id=_id(record.get("request_id")),
@@ -215,12 +214,3 @@ def _client(agent: str) -> str | None:
 
 def _id(value: Any) -> str | None:
     return value if isinstance(value, str) and _AN_ID.fullmatch(value) else None
-
-
-def _time(value: Any) -> str | None:
-    """A timestamp as logged, seconds since 1970 as ISO 8601."""
-    if isinstance(value, str):
-        return value[:40] or None
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e11:
-        return datetime.fromtimestamp(value, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return None
