@@ -1,0 +1,5 @@
+"""The store: what reconstruction made, as rows in DuckDB. Nothing else in ctxview imports duckdb."""
+
+from ctxview.store.store import Store
+
+__all__ = ["Store"]

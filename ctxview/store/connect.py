@@ -1,0 +1,112 @@
+"""How a database is opened: closed to the outside, bounded, and never a stranger's.
+
+It prevents a query from reading files, loading extensions or eating the machine, and a transcript's text from lying
+readable to others. Settings are the same for every connection, because DuckDB refuses a second connection to a file
+in one process when they differ. Source: security.md rows 20 to 24.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+
+from ctxview.errors import UnreadableError, UsageError
+
+SCHEMA: Final = "1"
+"""Version of tables and views; it grows with every change that a query could notice."""
+MEMORY: Final = "1GB"
+"""Bound on DuckDB's buffers; what does not fit is spilled to a private folder."""
+THREADS: Final = 2
+
+
+@cache
+def _spill() -> tempfile.TemporaryDirectory[str]:
+    """A folder only this user can enter, removed when the process ends."""
+    return tempfile.TemporaryDirectory(prefix="ctxview-", ignore_cleanup_errors=True)
+
+
+def connect(database: str, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    """A connection that reaches its own database and nothing else. Raises duckdb.Error."""
+    settings: dict[str, Any] = {
+        "allow_community_extensions": False,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "enable_external_access": False,
+        "lock_configuration": True,
+        "memory_limit": MEMORY,
+        "python_enable_replacements": False,
+        "temp_directory": _spill().name,
+        "threads": THREADS,
+    }
+    return duckdb.connect(database, read_only=read_only, config=settings)
+
+
+def script(name: str) -> str:
+    """One of the SQL files of this package."""
+    return resources.files("ctxview.store").joinpath(name).read_text(encoding="utf-8")
+
+
+def open_existing(path: Path) -> duckdb.DuckDBPyConnection:
+    """A read-only connection to a finished database of this version. Raises UnreadableError."""
+    again = "load the trace again: the store is made from it"
+    if not path.is_file():
+        raise UnreadableError(f"{path} is no file", again)
+    try:
+        con = connect(os.fspath(path), read_only=True)
+    except duckdb.Error as error:
+        raise UnreadableError(f"{path} cannot be opened as a ctxview database: {_first_line(error)}", again) from error
+    try:
+        meta = dict(con.execute("SELECT key, value FROM main.meta").fetchall())
+    except duckdb.Error as error:
+        con.close()
+        raise UnreadableError(f"{path} is a database of another program", again) from error
+    if meta.get("schema") != SCHEMA:
+        con.close()
+        raise UnreadableError(f"{path} has schema {meta.get('schema')!r}, this ctxview reads {SCHEMA!r}", again)
+    if meta.get("complete") != "yes":
+        con.close()
+        raise UnreadableError(f"{path} was never finished", again)
+    return con
+
+
+def _first_line(error: duckdb.Error) -> str:
+    return str(error).partition("\n")[0]
+
+
+class Building:
+    """A database under construction in a private folder beside its place, which it takes at once when published.
+
+    Readers of the place see the old file or the whole new one; DuckDB's write lock never stands in their way.
+    """
+
+    def __init__(self, place: Path, replace: bool) -> None:
+        if place.exists() and not replace:
+            raise UsageError(f"{place} exists", "name another file")
+        self._place = place
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix=".ctxview-", dir=place.parent))
+        except OSError as error:
+            raise UsageError(
+                f"{place} cannot be written: {error.strerror}", "name a folder you can write to"
+            ) from error
+        self.path = self._folder / "store.duckdb"
+
+    def publish(self) -> None:
+        """Move the closed database to its place, readable by its owner only."""
+        try:
+            self.path.chmod(0o600)
+            os.replace(self.path, self._place)
+        except OSError as error:
+            raise UsageError(f"{self._place} cannot be written: {error.strerror}", "name another file") from error
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,180 @@
+"""Rows to tuples in column order, and back. Each table's columns stand here once for writing and once for reading.
+
+Writing keeps text and numbers storable whatever a trace holds: lone surrogates become U+FFFD, and an integer beyond
+64 bits becomes NULL, since no count of anything is that large.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import starmap
+from operator import attrgetter
+from typing import Any, Final
+
+from ctxview.model import BlockRow, CutRow, EditRow, IssueRow, SessionRow, SpanRow, Stretch, TurnRow
+from ctxview.text import replace_surrogates
+
+Values = tuple[Any, ...]
+
+BLOCKS: Final = """
+    SELECT n, id, message, role, kind, tool, call_id, is_error, content, tokens, estimated, chars, preview, turn, file,
+        line, origin_id, "at", injected, inherited, human, inserted, note, image
+    FROM blocks WHERE session_n = ?
+"""
+TURNS: Final = """
+    SELECT turn, call, model, client, "at", fidelity, missing, input, cache_read, cache_write, output, reasoning,
+        output_partial, stop_reason, error, inherited, file, line
+    FROM turns WHERE session_n = ?
+"""
+SPANS: Final = """
+    SELECT block, pos, start, "end", form, content, tokens, ended_by FROM spans WHERE session_n = ?
+"""
+EDITS: Final = """
+    SELECT n, turn, layer, rule, reason, block, action, "at", covers, evidence, cut FROM edits WHERE session_n = ?
+"""
+CUTS: Final = """
+    SELECT n, turn, kind, trigger, before, after, dropped, kept, summary_tokens, file, line
+    FROM cuts WHERE session_n = ?
+"""
+AUDIT: Final = """
+    SELECT start, "end", factor, constant, steps, median_error, p95_error, model FROM audit WHERE session_n = ?
+"""
+SESSIONS: Final = """
+    SELECT session, parent, parent_call, agent, format, client, title, cwd, "limit", joins_roles, started, ended
+    FROM sessions ORDER BY n
+"""
+SESSION: Final = """
+    SELECT session, parent, parent_call, agent, format, client, title, cwd, "limit", joins_roles, started, ended
+    FROM sessions WHERE n = ?
+"""
+ISSUES: Final = "SELECT file, line, byte, severity, reason, session FROM issues ORDER BY n"
+FILES: Final = """
+    SELECT n, path, format, bytes, records, "window", duplicates, unreadable FROM files ORDER BY n
+"""
+RECORDS: Final = "SELECT file, disposition, type, records FROM records ORDER BY rowid"
+
+# ------------------------------------------------------------------------------------------------------- to tuples
+
+_block: Final[Callable[[BlockRow], Values]] = attrgetter(
+    "n", "id", "message", "role", "kind", "tool", "call_id", "is_error", "content", "tokens", "estimated", "chars",
+    "preview", "turn", "file", "line", "origin_id", "at", "injected", "inherited", "human", "inserted", "note", "image",
+)  # fmt: skip
+_span: Final[Callable[[SpanRow], Values]] = attrgetter(
+    "block", "pos", "start", "end", "form", "content", "tokens", "ended_by"
+)
+_turn: Final[Callable[[TurnRow], Values]] = attrgetter(
+    "turn", "call", "model", "client", "at", "fidelity", "missing", "input", "cache_read", "cache_write", "output",
+    "reasoning", "output_partial", "stop_reason", "error", "inherited", "file", "line",
+)  # fmt: skip
+_cut: Final[Callable[[CutRow], Values]] = attrgetter(
+    "n", "turn", "kind", "trigger", "before", "after", "dropped", "kept", "summary_tokens", "file", "line"
+)
+_stretch: Final[Callable[[Stretch], Values]] = attrgetter(
+    "start", "end", "factor", "constant", "steps", "median_error", "p95_error", "model"
+)
+_session: Final[Callable[[SessionRow], Values]] = attrgetter(
+    "session", "parent", "parent_call", "agent", "format", "client", "title", "cwd", "limit", "joins_roles", "started",
+    "ended",
+)  # fmt: skip
+_issue: Final[Callable[[IssueRow], Values]] = attrgetter("file", "line", "byte", "severity", "reason", "session")
+
+_KEY_SHIFT: Final = 32
+
+
+def block_values(session: int, rows: Iterable[BlockRow]) -> Iterator[Values]:
+    base = session << _KEY_SHIFT
+    return ((session, base + row.n, *_block(row)) for row in rows)
+
+
+def span_values(session: int, rows: Iterable[SpanRow]) -> Iterator[Values]:
+    """In order of start: see schema.sql."""
+    base = session << _KEY_SHIFT
+    return ((session, base + row.block, *_span(row)) for row in sorted(rows, key=attrgetter("start", "pos")))
+
+
+def turn_values(session: int, rows: Iterable[TurnRow]) -> Iterator[Values]:
+    return ((session, *_turn(row)) for row in rows)
+
+
+def edit_values(session: int, rows: Iterable[EditRow]) -> Iterator[Values]:
+    return (
+        (session, r.n, r.turn, r.layer, r.rule, r.reason, r.block, r.action, r.at, r.covers, _json(r.evidence), r.cut)
+        for r in rows
+    )
+
+
+def cut_values(session: int, rows: Iterable[CutRow]) -> Iterator[Values]:
+    return ((session, *_cut(row)) for row in rows)
+
+
+def stretch_values(session: int, rows: Iterable[Stretch]) -> Iterator[Values]:
+    return ((session, *_stretch(row)) for row in rows)
+
+
+def session_values(number: int, row: SessionRow) -> Values:
+    return (number, *_session(row))
+
+
+def issue_values(first: int, rows: Iterable[IssueRow]) -> Iterator[Values]:
+    return ((n, *_issue(row)) for n, row in enumerate(rows, first))
+
+
+def storable(values: Sequence[Any]) -> Values:
+    """The same row, with what DuckDB cannot hold replaced."""
+    return tuple(_storable(value) for value in values)
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return replace_surrogates(value)[0]
+    if isinstance(value, tuple):
+        return storable(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return None
+    return value
+
+
+def _json(evidence: Any) -> str:
+    return json.dumps(dict(evidence), ensure_ascii=False, default=str, separators=(",", ":"))
+
+
+# ------------------------------------------------------------------------------------------------------ from tuples
+
+
+def blocks(found: list[Values]) -> list[BlockRow]:
+    return list(starmap(BlockRow, found))
+
+
+def spans(found: list[Values]) -> list[SpanRow]:
+    return list(starmap(SpanRow, found))
+
+
+def turns(found: list[Values]) -> list[TurnRow]:
+    return list(starmap(TurnRow, ((*v[:6], tuple(v[6]), *v[7:]) for v in found)))
+
+
+def edits(found: list[Values]) -> list[EditRow]:
+    return list(starmap(EditRow, ((*v[:8], tuple(v[8]), json.loads(v[9]), v[10]) for v in found)))
+
+
+def cuts(found: list[Values]) -> list[CutRow]:
+    return list(starmap(CutRow, found))
+
+
+def stretches(found: list[Values]) -> list[Stretch]:
+    return list(starmap(Stretch, ((*v[:4], tuple(v[4]), *v[5:]) for v in found)))
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Hold the cyclic collector still while many small lasting values are made: it would walk them again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

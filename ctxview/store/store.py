@@ -1,0 +1,280 @@
+"""A store of one trace's sessions: rows in, rows and views out.
+
+It prevents two mistakes: a second place that knows SQL, and text of a trace becoming SQL. Every statement here is a
+literal and every value a parameter; a test reads this package to make sure.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+import duckdb
+
+from ctxview import __version__
+from ctxview.errors import UsageError
+from ctxview.model import BlockRow, CutRow, EditRow, FileRow, IssueRow, SessionRow, SpanRow, Stretch, TurnRow
+from ctxview.store import rows as r
+from ctxview.store.connect import SCHEMA, Building, connect, open_existing, script
+from ctxview.text import replace_surrogates
+from ctxview.window import SessionView
+
+_BATCH: Final = 50_000
+"""Rows that wait in memory for one insert."""
+_BATCH_CHARS: Final = 16_000_000
+"""The same for text, in characters."""
+
+
+class Store:
+    """One database. Make it with `memory`, `create` or `open`; close it, or use it in a `with` statement.
+
+    Every method may be called from any thread: each call works on a cursor of its own, and calls that write take
+    turns. A batch is written whole or not at all.
+    """
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, building: Building | None = None) -> None:
+        self._con = con
+        self._building = building
+        self._finished = False
+        self._guard = threading.Lock()  # making cursors
+        self._writing = threading.RLock()
+        self._numbers: dict[str, int] = {}
+        self._issues = 0
+        self._files = 0
+
+    @classmethod
+    def memory(cls) -> Store:
+        """A store that ends with the process. Its tables carry no comments: they would cost 0.1 s."""
+        return cls._fresh(connect(":memory:"), None)
+
+    @classmethod
+    def create(cls, path: Path, replace: bool = False) -> Store:
+        """A new file. It appears at `path` when the finished store is closed; unfinished, it leaves nothing behind.
+
+        Raises UsageError when `path` is taken (unless `replace`) or its folder cannot be written.
+        """
+        building = Building(path, replace)
+        try:
+            return cls._fresh(connect(str(building.path)), building)
+        except BaseException:
+            building.discard()
+            raise
+
+    @classmethod
+    def open(cls, path: Path) -> Store:
+        """A finished file, to read. Raises UnreadableError when it is none, or one of another schema version."""
+        return cls(open_existing(path))
+
+    @classmethod
+    def _fresh(cls, con: duckdb.DuckDBPyConnection, building: Building | None) -> Store:
+        store = cls(con, building)
+        with store._transaction() as cursor:
+            cursor.execute(script("schema.sql"))
+            cursor.execute(script("views.sql"))
+            cursor.execute("INSERT INTO meta VALUES ('schema', ?), ('ctxview', ?)", [SCHEMA, __version__])
+        return store
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the database go; a finished new file takes its place. Raises UsageError when it cannot."""
+        self._con.close()
+        building, self._building = self._building, None
+        if building is None:
+            return
+        if self._finished:
+            building.publish()
+        else:
+            building.discard()
+
+    # ---------------------------------------------------------------- writing
+
+    def add_files(self, rows: Iterable[FileRow]) -> None:
+        with self._transaction() as cursor:
+            for n, row in enumerate(rows, self._files):
+                counts = (row.bytes, row.records, row.window, row.duplicates, row.unreadable)
+                self._append(cursor, "files", [(n, row.path, row.format, *counts)])
+                self._append(cursor, "records", ((n, "known", kind, count) for kind, count in row.known.items()))
+                self._append(cursor, "records", ((n, "unknown", kind, count) for kind, count in row.unknown.items()))
+                self._files = n + 1
+
+    def add_issues(self, rows: Iterable[IssueRow]) -> None:
+        with self._transaction() as cursor:
+            self._issues += self._append(cursor, "issues", r.issue_values(self._issues, rows))
+
+    def add_sessions(self, rows: Iterable[SessionRow]) -> None:
+        """Sessions in the order in which `sessions` shall give them. A second row of one session replaces the first."""
+        with self._transaction() as cursor:
+            for row in rows:
+                number = self._number(row.session)
+                cursor.execute("DELETE FROM sessions WHERE n = ?", [number])
+                self._append(cursor, "sessions", [r.session_values(number, row)])
+
+    def add_contents(self, rows: Iterable[tuple[int, str, int, int, bool]]) -> None:
+        """(content, text, chars, tokens, estimated), keys rising: each key once."""
+        self._write("contents", rows)
+
+    def add_blocks(self, session: str, rows: Iterable[BlockRow]) -> None:
+        self._write("blocks", r.block_values(self._number(session), rows))
+
+    def add_turns(self, session: str, rows: Iterable[TurnRow]) -> None:
+        self._write("turns", r.turn_values(self._number(session), rows))
+
+    def add_spans(self, session: str, rows: Iterable[SpanRow]) -> None:
+        """All spans of a session at once: their order in the table is what keeps a window query short."""
+        self._write("spans", r.span_values(self._number(session), rows))
+
+    def add_edits(self, session: str, rows: Iterable[EditRow]) -> None:
+        self._write("edits", r.edit_values(self._number(session), rows))
+
+    def add_cuts(self, session: str, rows: Iterable[CutRow]) -> None:
+        self._write("cuts", r.cut_values(self._number(session), rows))
+
+    def add_audit(self, session: str, rows: Iterable[Stretch]) -> None:
+        self._write("audit", r.stretch_values(self._number(session), rows))
+
+    def finish(self) -> None:
+        """Derive what the SQL views need, and mark the store complete. Call it again after adding more."""
+        with self._transaction() as cursor:
+            cursor.execute("DELETE FROM moments")
+            cursor.execute(
+                """
+                INSERT INTO moments
+                SELECT session_n, session, unnest(range(1, turns + 2))
+                FROM (
+                    SELECT s.n AS session_n, s.session, coalesce(max(t.turn), 0) AS turns
+                    FROM sessions s LEFT JOIN turns t ON t.session_n = s.n
+                    GROUP BY s.n, s.session
+                )
+                ORDER BY ALL
+                """
+            )
+            cursor.execute("INSERT OR REPLACE INTO meta VALUES ('complete', 'yes')")
+            if self._building is not None and not self._finished:
+                cursor.execute(script("comments.sql"))
+        self._finished = True
+
+    # ---------------------------------------------------------------- reading
+
+    def sessions(self) -> tuple[SessionRow, ...]:
+        return tuple(SessionRow(*values) for values in self._all(r.SESSIONS))
+
+    def files(self) -> tuple[FileRow, ...]:
+        known: dict[int, dict[str, int]] = {}
+        unknown: dict[int, dict[str, int]] = {}
+        for n, disposition, kind, count in self._all(r.RECORDS):
+            (known if disposition == "known" else unknown).setdefault(n, {})[kind] = count
+        return tuple(
+            FileRow(path, kind, size, records, window, duplicates, known.get(n, {}), unknown.get(n, {}), unreadable)
+            for n, path, kind, size, records, window, duplicates, unreadable in self._all(r.FILES)
+        )
+
+    def issues(self) -> tuple[IssueRow, ...]:
+        return tuple(IssueRow(*values) for values in self._all(r.ISSUES))
+
+    def text(self, content: int) -> str:
+        """The text behind a content key. Raises UsageError when there is none."""
+        found = self._all("SELECT text FROM contents WHERE content = ?", content)
+        if not found:
+            raise UsageError(f"no content {content}", "take the key from a block or a span of this store")
+        return str(found[0][0])
+
+    def texts(self, contents: Collection[int]) -> dict[int, str]:
+        """The texts behind several keys; unknown keys are left out."""
+        keys = list(contents)
+        return dict(
+            self._all("SELECT content, text FROM contents WHERE content IN (SELECT unnest(?::INTEGER[]))", keys)
+        )
+
+    def view(self, session_id: str) -> SessionView:
+        """A session's rows with its recorded spans. Raises UsageError when the store has no such session."""
+        found = self._all("SELECT n FROM sessions WHERE session = ?", replace_surrogates(session_id)[0])
+        if not found:
+            raise UsageError(f"no session {session_id!r}", "see `ctxview info` for the sessions of a trace")
+        n = found[0][0]
+        with r.no_collection():
+            blocks = sorted(r.blocks(self._all(r.BLOCKS, n)), key=lambda row: row.n)
+            return SessionView(
+                SessionRow(*self._all(r.SESSION, n)[0]),
+                sorted(r.turns(self._all(r.TURNS, n)), key=lambda row: row.turn),
+                blocks,
+                r.spans(self._all(r.SPANS, n)),
+                sorted(r.edits(self._all(r.EDITS, n)), key=lambda row: row.n),
+                sorted(r.cuts(self._all(r.CUTS, n)), key=lambda row: row.n),
+                r.stretches(self._all(r.AUDIT, n)),
+                self.text,
+            )
+
+    # ---------------------------------------------------------------- details
+
+    def _number(self, session: str) -> int:
+        """The number of a session, by first mention."""
+        with self._writing:
+            return self._numbers.setdefault(replace_surrogates(session)[0], len(self._numbers))
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with self._guard:
+            cursor = self._con.cursor()
+        try:
+            yield cursor
+        finally:
+            cursor.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with self._writing, self._cursor() as cursor:
+            cursor.begin()
+            try:
+                yield cursor
+            except BaseException:
+                cursor.rollback()
+                raise
+            cursor.commit()
+
+    def _write(self, table: str, rows: Iterable[r.Values]) -> None:
+        with self._transaction() as cursor:
+            self._append(cursor, table, rows)
+
+    def _append(self, cursor: duckdb.DuckDBPyConnection, table: str, rows: Iterable[r.Values]) -> int:
+        """Insert rows batch by batch, and return how many."""
+        count = 0
+        appender = cursor.appender(table)
+        for batch in _batches(rows):
+            try:
+                appender.append_rows(batch)
+            except duckdb.Error:  # a value that DuckDB cannot hold: nothing of the batch is in the table yet
+                appender.clear()
+                appender.append_rows(map(r.storable, batch))
+            appender.flush()
+            count += len(batch)
+        return count
+
+    def _all(self, query: str, *values: Any) -> list[r.Values]:
+        with self._cursor() as cursor:
+            return cursor.execute(query, values).fetchall()
+
+
+def _batches(rows: Iterable[r.Values]) -> Iterator[list[r.Values]]:
+    """Lists of rows, bounded by their number and, for texts, by their length."""
+    batch: list[r.Values] = []
+    chars = 0
+    for row in rows:
+        batch.append(row)
+        second = row[1]
+        chars += len(second) if isinstance(second, str) else 0
+        if len(batch) >= _BATCH or chars >= _BATCH_CHARS:
+            yield batch
+            batch, chars = [], 0
+    if batch:
+        yield batch
