@@ -1,0 +1,257 @@
+"""The window as a list: one row per block, of which only the visible ones are ever formatted.
+
+The cursor belongs to a block, not to a row: it stays on its block from turn to turn.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from textual.events import Click
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from ctxview.annotate import Pairing
+from ctxview.model import CutRow, SpanRow
+from ctxview.tui.cells import Part, fit, right, row
+from ctxview.tui.facts import Scene, Words, count, cut_words, label, line_of
+from ctxview.tui.palette import GLYPHS, Brush, brush, kind_ink, telling
+from ctxview.window.view import SessionView
+
+_GONE_ROWS: Final = 12
+"""Up to so many blocks that just left are shown as rows of their own; more become one row."""
+_NOBODY: Final = Pairing(frozenset(), frozenset(), frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Unlogged:
+    """What was sent and is not in the log."""
+
+    tokens: int | None
+    missing: tuple[str, ...]
+    pos: float = float("-inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A block that stood in the window before and no longer does."""
+
+    span: SpanRow
+
+    @property
+    def pos(self) -> float:
+        return self.span.pos
+
+
+@dataclass(frozen=True, slots=True)
+class GoneMany:
+    """Too many such blocks for a row each."""
+
+    blocks: int
+    tokens: int
+    cut: CutRow | None
+    pos: float
+
+
+Row: TypeAlias = SpanRow | Gone | GoneMany | Unlogged
+
+
+def rows_at(view: SessionView, turn: int) -> tuple[list[Row], dict[int, str]]:
+    """The rows of the window at `turn`, and the change mark of each block that has one."""
+    changes = view.changes(turn)
+    spans: Sequence[SpanRow] = view.spans_at(turn)
+    rows: list[Row] = list(spans)
+    left = [n for n, change in changes.items() if change.what == "-"]
+    gone = sorted((_last_span(view, n, turn) for n in left), key=lambda s: s.pos)
+    if 0 < len(gone) <= _GONE_ROWS:
+        for span in gone:
+            rows.insert(bisect_left(rows, span.pos, key=_pos), Gone(span))
+    elif gone:
+        cut = next((c for c in view.cuts if c.turn == turn), None)
+        many = GoneMany(len(gone), sum(s.tokens for s in gone), cut, gone[0].pos)
+        rows.insert(bisect_left(rows, many.pos, key=_pos), many)
+    call, sizes = view.turn(turn), view.tokens(turn)
+    missing = call.missing if call else ()
+    if sizes.unlogged or (missing and sizes.unlogged is None):
+        rows.insert(0, Unlogged(sizes.unlogged, missing))
+    return rows, {n: change.what for n, change in changes.items()}
+
+
+def _pos(row: Row) -> float:
+    return row.pos
+
+
+def _last_span(view: SessionView, block: int, turn: int) -> SpanRow:
+    return next(s for s in view.life(block) if s.end == turn and s.start < turn)
+
+
+def block_of(row: Row) -> int | None:
+    """The block number of a row that is a block's."""
+    if isinstance(row, SpanRow):
+        return row.block
+    return row.span.block if isinstance(row, Gone) else None
+
+
+class BlockList(ScrollView, can_focus=True):
+    """Rows of one window, and a cursor."""
+
+    ALLOW_SELECT = False
+    cursor: reactive[int] = reactive(0, repaint=False, init=False)
+
+    class Moved(Message):
+        """The cursor is on another row."""
+
+    class Opened(Message):
+        """A row was double-clicked."""
+
+    scene: Scene | None = None
+    turn: int = 1
+    rows: Sequence[Row] = ()
+    marks: Mapping[int, str] = MappingProxyType({})
+    pairing: Pairing = _NOBODY
+
+    def show(self, scene: Scene, turn: int, block: int | None) -> None:
+        """Show a window with the cursor on `block`, or near where it was when it is not there."""
+        before = self.rows[self.cursor] if self.rows else None
+        offset = self.cursor - self.scroll_offset.y
+        same = scene is self.scene
+        self.scene, self.turn = scene, turn
+        self.rows, self.marks = rows_at(scene.view, turn)
+        self.pairing = scene.view.pairing(turn)
+        self.virtual_size = Size(0, len(self.rows))
+        cursor = self._find(block, before if same else None)
+        self.set_reactive(BlockList.cursor, cursor)
+        height = self.size.height
+        top = cursor - (offset if before is not None and 0 <= offset < height else height // 2)
+        self.scroll_to(y=max(0, min(top, len(self.rows) - height)), animate=False, immediate=True)
+        self.refresh()
+
+    def _find(self, block: int | None, before: Row | None) -> int:
+        if block is not None:
+            for index, candidate in enumerate(self.rows):
+                if block_of(candidate) == block:
+                    return index
+        last = max(0, len(self.rows) - 1)
+        if before is not None:
+            return min(last, bisect_left(self.rows, before.pos, key=_pos))
+        if block is not None and self.scene is not None:
+            spans = self.scene.view.life(block)
+            if spans:
+                return min(last, bisect_left(self.rows, spans[-1].pos, key=_pos))
+        new = (i for i, r in enumerate(self.rows) if isinstance(r, SpanRow) and self.marks.get(r.block) == "+")
+        return next(new, last)
+
+    @property
+    def current(self) -> Row | None:
+        return self.rows[self.cursor] if self.rows else None
+
+    def step(self, by: int) -> None:
+        if self.rows:
+            self.cursor = max(0, min(len(self.rows) - 1, self.cursor + by))
+
+    def validate_cursor(self, cursor: int) -> int:
+        return max(0, min(len(self.rows) - 1, cursor))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        top, height = self.scroll_offset.y, self.size.height or 1
+        if not top <= new < top + height:
+            self.scroll_to(y=new if new < top else new - height + 1, animate=False, immediate=True)
+        for index in (old, new):
+            self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
+        self.post_message(self.Moved())
+
+    def on_click(self, event: Click) -> None:
+        index = event.y + self.scroll_offset.y
+        if index < len(self.rows):
+            self.cursor = index
+            if event.chain == 2:
+                self.post_message(self.Opened())
+
+    def render_line(self, y: int) -> Strip:
+        width, base = self.scrollable_content_region.width, self.rich_style
+        index = y + self.scroll_offset.y
+        if self.scene is None or index >= len(self.rows):
+            return Strip.blank(width, base)
+        paint = brush(self)
+        here = index == self.cursor
+        if here:
+            base = base + paint("text", "cursor")
+        item = self.rows[index]
+        bar: Part = ("▌" if here else " ", paint("accent"))
+        if isinstance(item, SpanRow):
+            parts = self._block(item, paint, width)
+        elif isinstance(item, Gone):
+            parts = self._gone(item.span, paint, width)
+        elif isinstance(item, GoneMany):
+            parts = _gone_many(item, paint, width)
+        else:
+            parts = _unlogged(item, paint, width)
+        return row([bar, *parts], width, base)
+
+    def _block(self, span: SpanRow, paint: Brush, width: int) -> list[Part]:
+        assert self.scene is not None
+        view = self.scene.view
+        block = view.blocks[span.block]
+        mark = self.marks.get(span.block, " ")
+        kind, ink = label(block)
+        parts = _head(
+            mark, telling(view.stand(span, self.pairing).states), count(block, span.tokens), kind,
+            ink or kind_ink(block.kind), paint, width,
+        )  # fmt: skip
+        return parts + [(text, paint(ink)) for text, ink in line_of(view, block, span, width)]
+
+    def _gone(self, span: SpanRow, paint: Brush, width: int) -> list[Part]:
+        assert self.scene is not None
+        view = self.scene.view
+        block = view.blocks[span.block]
+        edit = view.edits[span.ended_by] if span.ended_by is not None else None
+        state = "cut" if edit is not None and edit.cut is not None else "absent"
+        parts = _head("-", state, count(block, span.tokens), label(block)[0], "dim", paint, width)
+        words: Words = [(text, "dim") for text, _ in line_of(view, block, span, width)]
+        return parts + [(text, paint(ink, italic=True)) for text, ink in words]
+
+
+def _head(mark: str, state: str, tokens: str, kind: str, kind_style: str, paint: Brush, width: int) -> list[Part]:
+    """Gutter, glyph, state word, tokens and kind: columns that line up from row to row."""
+    mark_ink = {"+": "good", "-": "cut", "~": "warn"}.get(mark, "dim")
+    room = kind_room(width)
+    return [
+        (mark, paint(mark_ink, bold=True)),
+        (f" {GLYPHS[state]} {fit(state, 10)}", paint(state)),
+        (right(tokens, 8), paint("text" if mark != "-" else "dim")),
+        (f"  {fit(kind, room)}  ", paint(kind_style)),
+    ]
+
+
+def kind_room(width: int) -> int:
+    """Cells of the kind column in a list of this width."""
+    return 18 if width >= 90 else 12
+
+
+def _gone_many(item: GoneMany, paint: Brush, width: int) -> list[Part]:
+    words = "left the window here" if item.cut is None else f"left here: {cut_words(item.cut)} · x shows them"
+    state, blocks = "cut" if item.cut else "absent", f"{item.blocks:,} blocks"
+    parts = _head("-", state, f"{item.tokens:,}", blocks, "dim", paint, width)
+    return [*parts, (words, paint("cut"))]
+
+
+def _unlogged(item: Unlogged, paint: Brush, width: int) -> list[Part]:
+    tokens = "unknown" if item.tokens is None else f"{item.tokens:,}"
+    parts = _head(" ", "unlogged", tokens, "unlogged", "kind-unlogged", paint, width)
+    return [*parts, (unlogged_words(item), paint("dim"))]
+
+
+def unlogged_words(item: Unlogged) -> str:
+    """What the remainder is, as far as the log tells."""
+    if item.tokens is not None and item.tokens < 0:
+        return "fewer tokens recorded than counted"
+    names = {"tools": "tool schemas", "system": "system prompt"}
+    what = ", ".join(names.get(m, m) for m in item.missing)
+    return f"sent but not in the log: {what}" if what else "sent but not in the log"

@@ -1,0 +1,42 @@
+"""What the terminal interface asks of a trace, so that it needs no loader, store or tokenizer to be shown or tested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+from ctxview.model import FileRow, IssueRow, SessionRow
+from ctxview.window.view import SessionView
+
+
+class TraceLike(Protocol):
+    """A trace that has been read. All rows are frozen."""
+
+    @property
+    def name(self) -> str:
+        """How the trace is called on screen."""
+
+    @property
+    def sessions(self) -> tuple[SessionRow, ...]:
+        """The main session first."""
+
+    @property
+    def files(self) -> tuple[FileRow, ...]: ...
+
+    @property
+    def issues(self) -> tuple[IssueRow, ...]: ...
+
+    def view(self, session_id: str | None) -> SessionView:
+        """A session by id; None is the main one. Called from worker threads, one at a time per trace.
+
+        `SessionView.text` of what it returns is called from the interface's own thread.
+        """
+
+    def close(self) -> None:
+        """Called once, when the person quits."""
+
+
+ProgressCall: TypeAlias = Callable[[str, int, int], None]
+"""File, bytes done, bytes in all. May be called from any thread and as often as wanted."""
+
+OpenTrace: TypeAlias = Callable[[ProgressCall], TraceLike]

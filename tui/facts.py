@@ -1,0 +1,277 @@
+"""What the screen says about a window, as words and numbers: no widget, no colour, so it can be tested alone.
+
+A piece of text is paired with the name of its ink. Numbers come from `SessionView`, never from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ctxview.model import NEVER, BlockRow, CutRow, SpanRow
+from ctxview.tui.cells import shown
+from ctxview.tui.palette import GLYPHS, telling
+from ctxview.window.view import SessionView, WindowBlock
+
+Words: TypeAlias = list[tuple[str, str]]
+"""(text, ink name) pairs of one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """The first thing that went wrong that can be told without running checks."""
+
+    turn: int
+    what: str
+    block: int | None
+    """`BlockRow.n` of the block it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One session, read and summed in a worker, ready to be shown."""
+
+    view: SessionView
+    sizes: Sequence[int]
+    """`SessionView.size` of turns 1 .. now; index 0 is unused."""
+    trouble: Trouble | None
+    estimated: bool
+    """True when no count of the session comes from a tokenizer."""
+
+
+def make_scene(view: SessionView) -> Scene:
+    """Everything slow about a session, so that keys need none of it."""
+    sizes = [0, *(view.size(turn) for turn in range(1, view.now + 1))]
+    spans = view.spans_at(view.now)
+    if spans:
+        view.stand(spans[0], view.pairing(view.now, spans))
+    view.changes(view.now)
+    counted = [b for b in view.blocks if b.tokens]
+    return Scene(view, sizes, find_trouble(view), bool(counted) and all(b.estimated for b in counted))
+
+
+# ------------------------------------------------------------------------------------------------ what went wrong
+
+
+def find_trouble(view: SessionView) -> Trouble | None:
+    """The first orphan turn, else the turn at which the goal left, else the largest cut."""
+    return _first_orphan(view) or _goal_lost(view) or _largest_cut(view)
+
+
+def _first_orphan(view: SessionView) -> Trouble | None:
+    """Candidates come from the spans of calls and results alone; `pairing` has the last word on each."""
+    stays: dict[str, tuple[list[SpanRow], list[SpanRow]]] = {}
+    for span in view.spans:
+        block = view.blocks[span.block]
+        if block.call_id is not None and span.start < span.end and block.kind in ("tool_call", "tool_result"):
+            stays.setdefault(block.call_id, ([], []))[block.kind == "tool_result"].append(span)
+    candidates: set[int] = set()
+    for calls, results in stays.values():
+        edges = {max(1, s.start) for s in (*calls, *results)} | {s.end for s in (*calls, *results)}
+        for turn in sorted(edges):
+            if turn <= view.last and _stands(calls, turn) != _stands(results, turn):
+                candidates.add(turn)
+                break
+    for turn in sorted(candidates)[:50]:
+        orphans = view.pairing(turn).orphans
+        if orphans:
+            block = view.blocks[min(orphans)]
+            word = "call without result" if block.kind == "tool_call" else "result without call"
+            return Trouble(turn, f"orphan {word}: {block.tool or block.kind}", block.n)
+    return None
+
+
+def _stands(spans: Iterable[SpanRow], turn: int) -> bool:
+    return any(s.start <= turn < s.end for s in spans)
+
+
+def _goal_lost(view: SessionView) -> Trouble | None:
+    lost: list[Trouble] = []
+    for pin in view.pins.values():
+        life = view.life(pin.block) if pin.kind == "goal" else ()
+        for span in life:
+            if span.start < span.end <= view.last and not _stands(life, span.end):
+                lost.append(Trouble(span.end, f"the goal left the window ({why_left(view, span)})", pin.block))
+                break
+    return min(lost, key=lambda t: t.turn, default=None)
+
+
+def _largest_cut(view: SessionView) -> Trouble | None:
+    if not view.cuts:
+        return None
+    cut = max(view.cuts, key=lambda c: c.dropped)
+    return Trouble(cut.turn, f"largest cut: {cut.dropped:,} blocks left ({cut_words(cut)})", None)
+
+
+def why_left(view: SessionView, span: SpanRow) -> str:
+    """Which rule ended a span."""
+    if span.ended_by is None:
+        return "no edit in the log says why"
+    return shown(view.edits[span.ended_by].rule, 60)
+
+
+def cut_words(cut: CutRow) -> str:
+    return cut.kind if cut.trigger is None else f"{cut.kind}, {shown(cut.trigger, 30)}"
+
+
+def cut_before(view: SessionView, turn: int) -> CutRow | None:
+    """The cut that takes effect at `turn`, else the last one before it."""
+    return max((c for c in view.cuts if c.turn <= turn), key=lambda c: (c.turn, c.n), default=None)
+
+
+def dropped_by(view: SessionView, cut: CutRow) -> list[SpanRow]:
+    """The spans that the cut ended for good, in window order."""
+    after = {s.block for s in view.spans_at(cut.turn)}
+    by_cut = {e.n for e in view.edits_at(cut.turn) if e.cut == cut.n}
+    before = view.spans_at(cut.turn - 1) if cut.turn > 1 else []
+    seen = [s for s in before if s.end == cut.turn and s.ended_by in by_cut and s.block not in after]
+    unseen = [
+        s for s in view.spans if s.start == s.end == cut.turn and s.ended_by in by_cut and s.block not in after
+    ]  # fmt: skip
+    return seen + unseen
+
+
+# ------------------------------------------------------------------------------------------------------ the lines
+
+
+def breadcrumbs(title: str, scene: Scene, turn: int, many_sessions: bool) -> list[Words]:
+    """`file › session › turn 37/112 › recorded · reconstructed · not logged: system, tools`, and ever shorter ones."""
+    view, call = scene.view, scene.view.turn(turn)
+    gap = (" › ", "dim")
+    where = f"turn {turn:,}/{view.last:,}" if call else f"now, after turn {view.last:,}"
+    found: list[Words] = []
+    for title_chars, name_chars, names in ((60, 48, True), (40, 20, True), (30, 0, True), (24, 0, False)):
+        words: Words = [(shown(title, title_chars), "text")]
+        if many_sessions and name_chars:
+            words += [gap, (session_name(view, name_chars), "text")]
+        words += [gap, (where, "accent"), gap, (shown(view.stack, 40), "text")]
+        if call is None:
+            words.append((" · not sent yet", "dim"))
+        else:
+            words.append((f" · {call.fidelity}", "good" if call.fidelity == "exact" else "text"))
+            if call.missing:
+                what = ", ".join(shown(m, 20) for m in call.missing)
+                words.append((f" · not logged: {what}" if names else " · partly logged", "warn"))
+        found.append(words)
+    return found
+
+
+def session_name(view: SessionView, limit: int) -> str:
+    row = view.row
+    return shown(row.title or row.agent or row.session, limit)
+
+
+def status(scene: Scene, turn: int) -> list[Words]:
+    """Pieces of the status line, most telling first, so that a narrow one can leave the last ones out."""
+    view, sizes = scene.view, scene.view.tokens(turn)
+    counted = "estimated" if scene.estimated else "counted"
+    if sizes.recorded is not None:
+        source = "recorded"
+    elif sizes.calibrated is not None:
+        source = "calibrated"
+    else:
+        source = counted
+    size = view.size(turn)
+    first: Words = []
+    if sizes.limit:
+        share = size / sizes.limit
+        ink = "bad" if share >= 0.9 else "warn" if share >= 0.75 else "text"
+        first += [(f"{size:,}", ink), (f"/{sizes.limit:,} ", "dim"), (f"({share:.0%})", ink)]
+    else:
+        first += [(f"{size:,}", "text"), ("/limit unknown", "dim")]
+    first.append((f" {source}", "text"))
+    pieces: list[Words] = [first]
+    if source != counted:
+        pieces.append([(f"{counted} ", "dim"), (f"{sizes.counted:,}", "text")])
+    unlogged = "unknown" if sizes.unlogged is None else f"{sizes.unlogged:,}"
+    pieces.append([("unlogged ", "dim"), (unlogged, "text")])
+    pieces.append([("policy ", "dim"), (shown(view.stack, 40), "text")])
+    fitted = view.stretch(turn)
+    if fitted is not None:
+        pieces.append([("audit ", "dim"), (audit_words(fitted.factor, fitted.constant, fitted.median_error), "text")])
+    return pieces
+
+
+def audit_words(factor: float, constant: int, median_error: float) -> str:
+    return f"×{factor:.3f} {constant:+,} ±{median_error:.1%}"
+
+
+def label(block: BlockRow) -> tuple[str, str]:
+    """Kind and tool in one short word or two, and its ink."""
+    ink = "bad" if block.is_error else ""
+    tool = shown(block.tool or "", 40)
+    if block.kind == "tool_call":
+        return f"call {tool}".rstrip(), ink
+    if block.kind == "tool_result":
+        return f"{'error' if block.is_error else 'result'} {tool}".rstrip(), ink
+    return block.kind, ink
+
+
+def line_of(view: SessionView, block: BlockRow, span: SpanRow, limit: int) -> Words:
+    """A block's text on one line, as it stands in this span."""
+    words: Words = []
+    if span.form != "verbatim":
+        words.append((f"{span.form} · ", "cleared"))
+    if block.image:
+        words.append((f"[image {shown(block.image, 40)}] ", "dim"))
+    if block.note:
+        words.append((f"({shown(block.note, 60)}) ", "dim"))
+    text = block.preview if span.content == block.content else view.text(span.content)
+    words.append((shown(text.strip(), limit), "text"))
+    return words
+
+
+def count(block: BlockRow, tokens: int) -> str:
+    return f"~{tokens:,}" if block.estimated else f"{tokens:,}"
+
+
+def state_words(states: tuple[str, ...]) -> Words:
+    state = telling(states)
+    return [(f"{GLYPHS[state]} {state}", state)]
+
+
+def turns_of(span: SpanRow, now: int) -> str:
+    """The turns whose windows held a span, in words."""
+    if span.start == span.end:
+        return f"before turn {span.start:,}, never sent"
+    first = max(1, span.start)
+    if span.end == NEVER or span.end > now:
+        return f"turn {first:,} to the end"
+    last = span.end - 1
+    return f"turn {first:,}" if last <= first else f"turns {first:,} to {last:,}"
+
+
+def block_facts(view: SessionView, standing: WindowBlock) -> list[tuple[str, Words]]:
+    """All that is known of a block at a turn, as label and value."""
+    block, span, pin = standing.block, standing.span, standing.pin
+    facts: list[tuple[str, Words]] = []
+
+    def fact(name: str, *values: str | None, ink: str = "text") -> None:
+        text = " · ".join(v for v in values if v)
+        if text:
+            facts.append((name, [(text, ink)]))
+
+    fact("id", shown(block.id))
+    fact("kind", block.kind, f"role {block.role}", "error" if block.is_error else None)
+    fact("tool", shown(block.tool or ""), f"call {shown(block.call_id)}" if block.call_id else None)
+    word = "estimated" if block.estimated else "counted"
+    whole = f"{block.tokens:,} verbatim" if span.tokens != block.tokens else None
+    fact("tokens", f"{span.tokens:,} {word}", whole, f"{block.chars:,} characters")
+    fact("states", *standing.states)
+    if pin is not None:
+        fact("pin", pin.kind, pin.evidence, shown(pin.rule), ink="pinned")
+    fact("form", span.form)
+    fact("entered", "before turn 1" if standing.entered < 1 else f"turn {standing.entered:,}")
+    fact("leaves", "stays to the end" if standing.leaves is None else f"turn {standing.leaves:,}")
+    if standing.leaves is not None:
+        edit = standing.left_by
+        if edit is None:
+            fact("left by", "no edit in the log says why", ink="warn")
+        else:
+            fact("left by", shown(edit.rule), shown(edit.reason), f"layer {shown(edit.layer)}", ink="cut")
+    fact("origin", f"{shown(block.file)}:{block.line}", f"id {shown(block.origin_id)}" if block.origin_id else None)
+    fact("time", shown(block.at or ""))
+    fact("image", shown(block.image or ""))
+    fact("note", shown(block.note or ""), ink="warn")
+    return facts

@@ -1,0 +1,108 @@
+"""The one-line widgets: breadcrumb, status and keys. Each draws literal segments, exactly as wide as the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from rich.cells import cell_len
+from textual.events import Click
+from textual.strip import Strip
+from textual.widget import Widget
+
+from ctxview.tui.cells import Part, row
+from ctxview.tui.facts import Words
+from ctxview.tui.keys import FOOTER
+from ctxview.tui.palette import brush
+
+_GAP: Final = " · "
+
+
+class Line(Widget):
+    """One row of words; subclasses say how the words are chosen for a width."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = "Line { height: 1; }"
+
+    def parts(self, width: int) -> list[tuple[str, str]]:
+        raise NotImplementedError
+
+    def render_line(self, y: int) -> Strip:
+        paint = brush(self)
+        width = self.size.width
+        words = self.parts(max(0, width - 2))
+        parts: list[Part] = [(" ", paint("text")), *((text, paint(ink)) for text, ink in words)]
+        return row(parts, width, self.rich_style)
+
+
+def size_of(words: Iterable[tuple[str, str]]) -> int:
+    return sum(cell_len(text) for text, _ in words)
+
+
+class Breadcrumb(Line):
+    """Where we are, and at the right end what was wrong with the file."""
+
+    words: Sequence[Words] = ()
+    aside: Sequence[tuple[str, str]] = ()
+
+    def show(self, words: Sequence[Words], aside: Words) -> None:
+        """`words`: ways to say it, the fullest first; the first that fits is drawn."""
+        if (words, aside) != (self.words, self.aside):
+            self.words, self.aside = words, aside
+            self.refresh()
+
+    def parts(self, width: int) -> Words:
+        rest = width - size_of(self.aside)
+        words = next((w for w in self.words if size_of(w) + 2 <= rest), self.words[-1] if self.words else [])
+        room = rest - size_of(words)
+        if room < 2:
+            return list(words)
+        return [*words, (" " * room, "dim"), *self.aside]
+
+
+class Status(Line):
+    """Sizes of this window in honest words; a message, when there is one, goes before what is least telling."""
+
+    pieces: Sequence[Words] = ()
+    message: Sequence[tuple[str, str]] = ()
+
+    def show(self, pieces: list[Words], message: Words) -> None:
+        if (pieces, message) != (self.pieces, self.message):
+            self.pieces, self.message = pieces, message
+            self.refresh()
+
+    def parts(self, width: int) -> Words:
+        pieces = list(self.pieces)
+        message = list(self.message)
+        if message:
+            pieces.insert(1, message)
+        words: Words = []
+        for piece in pieces:
+            more: Words = [(_GAP, "dim"), *piece] if words else list(piece)
+            if words and size_of(words) + size_of(more) > width and piece is not message:
+                break
+            words += more
+        return words
+
+
+class KeyLine(Line):
+    """The keys a newcomer needs. A click presses the key."""
+
+    def parts(self, width: int) -> Words:
+        words: Words = []
+        for shown, says, _ in FOOTER:
+            more: Words = [("  ", "dim")] if words else []
+            more += [(shown, "accent"), (f" {says}", "dim")]
+            if size_of(words) + size_of(more) > width:
+                break
+            words += more
+        return words
+
+    def on_click(self, event: Click) -> None:
+        at = 1
+        for shown, says, key in FOOTER:
+            end = at + cell_len(shown) + 1 + cell_len(says)
+            if at <= event.x < end:
+                self.app.simulate_key(key)
+                return
+            at = end + 2

@@ -1,0 +1,267 @@
+"""Screens over the main one: a report one can scroll and choose from, a block in full, a screen that is too small."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.events import Click
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.screen import ModalScreen
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from ctxview.focus import Focus
+from ctxview.model import SpanRow
+from ctxview.text import safe_text
+from ctxview.tui.block_list import Gone, Row, block_of
+from ctxview.tui.cells import Part, row
+from ctxview.tui.detail import SCREEN_CHARS, DetailPane
+from ctxview.tui.facts import Scene, Words
+from ctxview.tui.lines import Line
+from ctxview.tui.palette import brush
+from ctxview.tui.reports import Report, ReportLine
+
+SMALLEST: Final = (60, 15)
+"""Cells; below this nothing is shown but a word that says so."""
+
+
+class Title(Line):
+    """First or last line of an overlay."""
+
+    def __init__(self, words: Words, classes: str) -> None:
+        super().__init__(classes=classes)
+        self.words = words
+
+    def parts(self, width: int) -> Words:
+        return self.words
+
+
+class ReportLines(ScrollView, can_focus=True):
+    """The lines of a report. The cursor rests on lines that lead somewhere, where there are any."""
+
+    ALLOW_SELECT = False
+    cursor: reactive[int] = reactive(-1, repaint=False, init=False)
+
+    class Chosen(Message):
+        """Enter, or a double click, on a line that leads somewhere."""
+
+        def __init__(self, goto: Focus) -> None:
+            self.goto = goto
+            super().__init__()
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self.lines: list[ReportLine] = []
+        self.load(report)
+
+    def load(self, report: Report) -> None:
+        """Show a report; the cursor stays where it is when another one is already up."""
+        first = not self.lines
+        self.lines = list(report.lines)
+        self.virtual_size = Size(0, len(self.lines))
+        if first:
+            leads = [i for i, line in enumerate(self.lines) if line.goto is not None and i >= report.at]
+            self.set_reactive(ReportLines.cursor, leads[0] if leads else -1)
+        self.refresh()
+
+    def step(self, by: int) -> None:
+        """Move the cursor by lines that lead somewhere; without any, scroll."""
+        leads = [i for i, line in enumerate(self.lines) if line.goto is not None]
+        if not leads:
+            self.scroll_to(y=self.scroll_offset.y + by, animate=False, immediate=True)
+            return
+        at = leads.index(self.cursor) if self.cursor in leads else 0
+        to = at + by
+        self.cursor = leads[max(0, min(len(leads) - 1, to))]
+        if to < 0:  # what stands above the first such line must be reachable too
+            self.scroll_to(y=self.scroll_offset.y + by, animate=False, immediate=True)
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        top, height = self.scroll_offset.y, self.size.height or 1
+        if not top <= new < top + height:
+            self.scroll_to(y=new if new < top else new - height + 1, animate=False, immediate=True)
+        for index in (old, new):
+            self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
+
+    def choose(self) -> None:
+        goto = self.lines[self.cursor].goto if 0 <= self.cursor < len(self.lines) else None
+        if goto is not None:
+            self.post_message(self.Chosen(goto))
+
+    def on_click(self, event: Click) -> None:
+        index = event.y + self.scroll_offset.y
+        if index < len(self.lines) and self.lines[index].goto is not None:
+            self.cursor = index
+            if event.chain == 2:
+                self.choose()
+
+    def render_line(self, y: int) -> Strip:
+        width, base, paint = self.scrollable_content_region.width, self.rich_style, brush(self)
+        index = y + self.scroll_offset.y
+        if index >= len(self.lines):
+            return Strip.blank(width, base)
+        here = index == self.cursor
+        if here:
+            base = base + paint("text", "cursor")
+        parts: list[Part] = [("▌" if here else " ", paint("accent"))]
+        parts += [(text, paint(ink)) for text, ink in self.lines[index].words]
+        return row(parts, width, base)
+
+
+_MOVES: Final[list[BindingType]] = [
+    Binding("j,down", "move(1)", show=False),
+    Binding("k,up", "move(-1)", show=False),
+    Binding("ctrl+d,pagedown,space", "page(1)", show=False),
+    Binding("ctrl+u,pageup", "page(-1)", show=False),
+    Binding("home,g", "ends(-1)", show=False),
+    Binding("end,G", "ends(1)", show=False),
+]
+
+
+class ReportScreen(ModalScreen[Focus | None]):
+    """A report over the main screen. Its own key closes it again, as do Esc and q."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *_MOVES,
+        Binding("enter", "choose", show=False),
+        Binding("escape,q", "close", show=False),
+    ]
+
+    def __init__(self, report: Report, key: str) -> None:
+        super().__init__()
+        self.report = report
+        self.key = key
+
+    def compose(self) -> ComposeResult:
+        leads = any(line.goto is not None for line in self.report.lines)
+        keys: Words = [("Esc", "accent"), (" close  ", "dim"), ("j k", "accent"), (" move", "dim")]
+        if leads:
+            keys += [("  ", "dim"), ("Enter", "accent"), (" go there", "dim")]
+        with Vertical(classes="overlay"):
+            yield Title([(self.report.title, "accent")], classes="title")
+            yield ReportLines(self.report)
+            yield Title(keys, classes="keys")
+
+    def on_mount(self) -> None:
+        self._bindings.bind(self.key, "close", show=False)
+
+    @property
+    def body(self) -> ReportLines:
+        return self.query_one(ReportLines)
+
+    def load(self, report: Report) -> None:
+        """Show newer lines of the same report."""
+        if self.is_mounted:
+            self.body.load(report)
+
+    def action_move(self, by: int) -> None:
+        self.body.step(by)
+
+    def action_page(self, by: int) -> None:
+        self.body.step(by * max(1, self.body.size.height - 1))
+
+    def action_ends(self, by: int) -> None:
+        self.body.step(by * len(self.body.lines))
+
+    def action_choose(self) -> None:
+        self.body.choose()
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+    def on_report_lines_chosen(self, message: ReportLines.Chosen) -> None:
+        self.dismiss(message.goto)
+
+
+class DetailScreen(ModalScreen[None]):
+    """One block on a screen of its own."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *_MOVES,
+        Binding("escape,enter,q", "close", show=False),
+        Binding("y", "copy", show=False),
+    ]
+
+    def __init__(self, scene: Scene, turn: int, item: Row) -> None:
+        super().__init__()
+        self.scene, self.turn, self.item = scene, turn, item
+
+    def compose(self) -> ComposeResult:
+        pane = DetailPane()
+        pane.chars = SCREEN_CHARS
+        pane.scene, pane.turn, pane.item = self.scene, self.turn, self.item
+        yield Title([(f"turn {self.turn:,}/{self.scene.view.last:,} › block", "accent")], classes="title")
+        yield pane
+        keys: Words = [("Esc", "accent"), (" back  ", "dim"), ("j k", "accent"), (" scroll  ", "dim")]
+        yield Title([*keys, ("y", "accent"), (" copy", "dim")], classes="keys")
+
+    @property
+    def pane(self) -> DetailPane:
+        return self.query_one(DetailPane)
+
+    def _scroll(self, by: int) -> None:
+        self.pane.scroll_to(y=self.pane.scroll_offset.y + by, animate=False, immediate=True)
+
+    def action_move(self, by: int) -> None:
+        self._scroll(by)
+
+    def action_page(self, by: int) -> None:
+        self._scroll(by * max(1, self.pane.size.height - 1))
+
+    def action_ends(self, by: int) -> None:
+        self._scroll(by * self.pane.virtual_size.height)
+
+    def action_copy(self) -> None:
+        number = block_of(self.item)
+        if number is not None:
+            self.app.copy_to_clipboard(block_text(self.scene, self.item))
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+
+def block_text(scene: Scene, item: Row) -> str:
+    """The text of a row's block as it stands there, with what could act on a terminal escaped."""
+    span = item.span if isinstance(item, Gone) else item
+    return safe_text(scene.view.text(span.content)) if isinstance(span, SpanRow) else ""
+
+
+class Notice(Widget):
+    """A few centred lines where there is nothing to list: loading, empty, an error, no room."""
+
+    ALLOW_SELECT = False
+    lines: Sequence[Words] = ()
+
+    def show(self, lines: list[Words]) -> None:
+        self.lines = lines
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width, base, paint = self.size.width, self.rich_style, brush(self)
+        index = y - max(0, (self.size.height - len(self.lines)) // 2)
+        if not 0 <= index < len(self.lines):
+            return Strip.blank(width, base)
+        words = self.lines[index]
+        used = sum(len(text) for text, _ in words)
+        parts: list[Part] = [(" " * max(0, (width - used) // 2), paint("text"))]
+        return row([*parts, *((text, paint(ink)) for text, ink in words)], width, base)
+
+
+class TooSmall(ModalScreen[None]):
+    """Stands over everything while the terminal is smaller than `SMALLEST`."""
+
+    def compose(self) -> ComposeResult:
+        notice = Notice()
+        width, height = SMALLEST
+        notice.lines = [
+            [("This terminal is too small", "warn")],
+            [(f"ctxview needs {width} × {height} cells", "dim")],
+        ]
+        yield notice

@@ -1,0 +1,346 @@
+"""What the overlays say, as lines: each report is a pure function of a session and a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ctxview.focus import Focus
+from ctxview.model import KINDS, BlockRow, CutRow, SessionRow, SpanRow
+from ctxview.tui.cells import fit, right, shown
+from ctxview.tui.contract import TraceLike
+from ctxview.tui.facts import (
+    Scene,
+    Words,
+    audit_words,
+    count,
+    cut_before,
+    cut_words,
+    dropped_by,
+    label,
+    line_of,
+    turns_of,
+    why_left,
+)
+from ctxview.tui.keys import KEYS
+from ctxview.tui.palette import GLYPHS, kind_ink
+from ctxview.window.view import SessionView
+
+_BAR: Final = 32
+"""Cells of a full bar."""
+_CHARS: Final = 300
+"""Characters of a text that one line of a report looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportLine:
+    words: Words
+    goto: Focus | None = None
+    """Where Enter goes; None for a line that cannot be chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    title: str
+    lines: Sequence[ReportLine]
+    at: int = 0
+    """The line the cursor starts on."""
+
+
+def _plain(text: str = "", ink: str = "text") -> ReportLine:
+    return ReportLine([(text, ink)])
+
+
+def _pair(name: str, value: str, ink: str = "text") -> ReportLine:
+    return ReportLine([(fit(name, 12), "dim"), (value, ink)])
+
+
+# ------------------------------------------------------------------------------------------------------- one cut
+
+
+def loss(scene: Scene, focus: Focus, turn: int) -> Report:
+    """What the cut at or before `turn` dropped and kept."""
+    view = scene.view
+    cut = cut_before(view, turn)
+    if cut is None:
+        return Report("No cut yet", [_plain(f"Nothing was cut at or before turn {turn:,}.", "dim")])
+    gone = dropped_by(view, cut)
+    lines = [_pair("logged", _logged(cut))]
+    lost = sum(s.tokens for s in gone)
+    lines.append(_pair("dropped", f"{len(gone):,} blocks · {lost:,} tokens counted", "cut"))
+    if cut.dropped != len(gone):
+        lines.append(_pair("", f"the log's edits name {cut.dropped:,}; the rest came back or was replaced", "dim"))
+    kept = [s for s in view.spans_at(cut.turn) if s.start < cut.turn]
+    lines.append(_pair("kept", f"{len(kept):,} blocks · {sum(s.tokens for s in kept):,} tokens counted", "good"))
+    summary = "unknown" if cut.summary_tokens is None else f"{cut.summary_tokens:,} tokens counted"
+    lines.append(_pair("summary", summary))
+    lines.append(_pair("origin", f"{shown(cut.file)}:{cut.line}", "dim"))
+    by_kind: dict[str, list[SpanRow]] = {}
+    for span in gone:
+        by_kind.setdefault(view.blocks[span.block].kind, []).append(span)
+    lines += [_plain(), _plain("dropped, by kind", "dim")]
+    for kind in (k for k in KINDS if k in by_kind):
+        spans = by_kind[kind]
+        tokens = sum(s.tokens for s in spans)
+        lines.append(_bar(kind, tokens, lost, f"{len(spans):,} blocks"))
+    for span in sorted(kept, key=lambda s: s.pos):
+        if len(lines) > 40 or len(kept) > 20:
+            break
+        if span is kept[0]:
+            lines += [_plain(), _plain("kept", "dim")]
+        lines.append(_block_line(scene, span, cut.turn, focus))
+    lines += [_plain(), _plain("dropped, in window order; Enter shows the turn before with the block", "dim")]
+    at = len(lines)
+    lines += [_block_line(scene, span, max(1, cut.turn - 1), focus) for span in gone]
+    return Report(f"✂ Cut before turn {cut.turn:,}: {cut_words(cut)}", lines, at)
+
+
+def _logged(cut: CutRow) -> str:
+    before = "unknown" if cut.before is None else f"{cut.before:,}"
+    after = "unknown" if cut.after is None else f"{cut.after:,}"
+    return f"{before} → {after} tokens, as the log states them"
+
+
+def _block_line(scene: Scene, span: SpanRow, turn: int, focus: Focus) -> ReportLine:
+    view = scene.view
+    block = view.blocks[span.block]
+    pin = view.pins.get(block.n)
+    kind, ink = label(block)
+    words: Words = [
+        ("◆ " if pin else "  ", "pinned"),
+        (right(count(block, span.tokens), 8), "text"),
+        (f"  {fit(kind, 14)}  ", ink or kind_ink(block.kind)),
+    ]
+    if pin:
+        words.append((f"pinned {pin.kind} · ", "pinned"))
+    return ReportLine(words + line_of(view, block, span, _CHARS), replace(focus, turn=turn, block=block.id))
+
+
+# ------------------------------------------------------------------------------------------------------ one block
+
+
+def life(scene: Scene, focus: Focus, block: BlockRow) -> Report:
+    """The spans of a block, one line each, with what ended them."""
+    view = scene.view
+    spans = view.life(block.n)
+    arrived = f"turn {block.turn:,}" if block.turn else "before turn 1"
+    lines = [_pair("arrived", arrived), _pair("id", shown(block.id)), _plain()]
+    at = len(lines)
+    width = max((len(turns_of(s, view.now)) for s in spans), default=0)
+    for index, span in enumerate(spans):
+        words: Words = [
+            (fit(turns_of(span, view.now), width + 2), "accent"),
+            (fit(span.form, 12), "text" if span.form == "verbatim" else "cleared"),
+            (right(count(block, span.tokens), 8), "text"),
+            (" tokens", "dim"),
+        ]
+        if span.end <= view.now:
+            after = spans[index + 1] if index + 1 < len(spans) else None
+            stays = after is not None and after.start == span.end
+            words.append(("   then in another form: " if stays else "   then left: ", "dim"))
+            words.append((_end_of(view, span), "warn" if stays else "cut"))
+        lines.append(ReportLine(words, replace(focus, turn=max(1, span.start), block=block.id)))
+    if not spans:
+        lines.append(_plain("It never stood in a window.", "dim"))
+    return Report(f"Life of {label(block)[0]} {shown(block.id, 30)}", lines, at)
+
+
+def _end_of(view: SessionView, span: SpanRow) -> str:
+    reason = view.edits[span.ended_by].reason if span.ended_by is not None else ""
+    return " · ".join(part for part in (why_left(view, span), shown(reason, 100)) if part)
+
+
+# ----------------------------------------------------------------------------------------------------- one window
+
+
+def budget(scene: Scene, turn: int) -> Report:
+    """What fills the window by kind, how its size is known, and what the audit says."""
+    view = scene.view
+    sizes, parts = view.tokens(turn), view.by_kind(turn)
+    size = view.size(turn)
+    counted = "estimated" if scene.estimated else "counted"
+
+    def known(value: int | None) -> str:
+        return "unknown" if value is None else f"{value:,}"
+
+    whole = max(1, sum(max(0, v or 0) for v in parts.values()))
+    lines = [
+        _bar(kind, tokens, whole) for kind, tokens in sorted(parts.items(), key=lambda p: -(p[1] or 0)) if tokens
+    ]
+    if parts.get("unlogged") is None:
+        lines.append(_pair("unlogged", "unknown: the log has no usage for this turn", "dim"))
+    lines.append(_plain())
+    lines.append(_pair("recorded", f"{known(sizes.recorded)}   as the provider counted it"))
+    lines.append(_pair(counted, f"{sizes.counted:,}   over the blocks in the log"))
+    lines.append(_pair("calibrated", f"{known(sizes.calibrated)}   factor × counted"))
+    lines.append(_pair("unlogged", f"{known(sizes.unlogged)}   recorded − factor × counted"))
+    limit = "unknown" if sizes.limit is None else f"{sizes.limit:,}   ({size / sizes.limit:.1%} used)"
+    lines.append(_pair("limit", limit))
+    full = _over_since(scene, turn)
+    if full is not None:
+        lines.append(_pair("", f"above 90 % since turn {full:,}", "bad"))
+    if view.peak:
+        lines.append(_pair("peak", f"{view.peak[1]:,}   at turn {view.peak[0]:,}"))
+    lines.append(_plain())
+    fitted = view.stretch(turn)
+    if fitted is None:
+        lines.append(_pair("audit", "none: no turn here has recorded usage to fit", "dim"))
+    else:
+        words = audit_words(fitted.factor, fitted.constant, fitted.median_error)
+        lines.append(_pair("audit", f"{words}   factor, constant, median error"))
+        lines.append(_pair("", f"turns {fitted.start:,} to {fitted.end:,} · p95 error {fitted.p95_error:.1%}", "dim"))
+        if fitted.steps:
+            steps = ", ".join(f"{s:,}" for s in fitted.steps[:12])
+            lines.append(_pair("", f"unlogged content changed at turn {steps}", "dim"))
+    return Report(f"Budget at turn {turn:,}: {size:,} tokens", lines)
+
+
+def _over_since(scene: Scene, turn: int) -> int | None:
+    limit = scene.view.limit
+    if not limit or scene.sizes[turn] < 0.9 * limit:
+        return None
+    first = turn
+    while first > 1 and scene.sizes[first - 1] >= 0.9 * limit:
+        first -= 1
+    return first
+
+
+def _bar(kind: str, tokens: int | None, whole: int, more: str = "") -> ReportLine:
+    share = max(0, tokens or 0) / whole if whole else 0.0
+    eighths = round(share * _BAR * 8)
+    bar = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+    if tokens and not bar:
+        bar = "▏"
+    return ReportLine(
+        [
+            (fit(kind, 12), kind_ink(kind)),
+            (right(f"{tokens or 0:,}", 10), "text"),
+            (f"{share:>5.0%}  ", "dim"),
+            (fit(bar, _BAR + 1), kind_ink(kind)),
+            (more, "dim"),
+        ]
+    )
+
+
+# ----------------------------------------------------------------------------------------------------- the trace
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSum:
+    """What the session list says of a session once it was read."""
+
+    turns: int
+    peak: int | None
+    cuts: int
+
+
+def sum_up(view: SessionView) -> SessionSum:
+    return SessionSum(view.last, view.peak[1] if view.peak else None, len(view.cuts))
+
+
+def sessions(trace: TraceLike, sums: Mapping[str, SessionSum], focus: Focus) -> Report:
+    """All sessions, sub-agents below the session that started them."""
+    lines = [
+        ReportLine([(f"{'turns':>7}{'peak':>11}{'cuts':>6}   {fit('agent', 16)}", "dim"), ("session", "dim")])
+    ]  # fmt: skip
+    at = 1
+    for depth, row in _tree(trace.sessions):
+        known = sums.get(row.session)
+        turns, peak, cuts = ("…", "…", "…") if known is None else (
+            f"{known.turns:,}", "unknown" if known.peak is None else f"{known.peak:,}", f"{known.cuts:,}",
+        )  # fmt: skip
+        here = row.session == focus.session
+        if here:
+            at = len(lines)
+        branch = "  " * max(0, depth - 1) + ("└ " if depth else "")
+        title = shown(row.title or "", 120)
+        words: Words = [
+            (f"{turns:>7}{peak:>11}{cuts:>6}   ", "text"),
+            (fit(shown(row.agent or "", 40), 16), "kind-tool"),
+            (branch, "dim"),
+            (title or shown(row.session, 80), "accent" if here else "text"),
+        ]
+        if title:
+            words.append((f"  {shown(row.session, 80)}", "dim"))
+        lines.append(ReportLine(words, Focus(session=row.session)))
+    return Report(f"Sessions of this trace: {len(trace.sessions):,}", lines, at)
+
+
+def _tree(rows: Sequence[SessionRow]) -> Iterable[tuple[int, SessionRow]]:
+    """Depth first; a session whose parent is not here is a root, and no circle of parents is followed."""
+    ids = {r.session for r in rows}
+    children: dict[str | None, list[SessionRow]] = {}
+    for row in rows:
+        children.setdefault(row.parent if row.parent in ids else None, []).append(row)
+    seen: set[str] = set()
+    waiting = [(0, row) for row in reversed(children.get(None, []))]
+    while waiting:
+        depth, row = waiting.pop()
+        if row.session not in seen:
+            seen.add(row.session)
+            yield depth, row
+            waiting += [(depth + 1, child) for child in reversed(children.get(row.session, []))]
+    yield from ((0, row) for row in rows if row.session not in seen)
+
+
+def load_report(trace: TraceLike) -> Report:
+    """The files, what became of each of their records, and every issue with its line."""
+    lines: list[ReportLine] = []
+    for file in trace.files:
+        form = shown(file.format or "no format", 40)
+        lines.append(ReportLine([(shown(file.path, 200), "accent"), (f"   {form}", "text")]))
+        known, unknown = sum(file.known.values()), sum(file.unknown.values())
+        lines.append(
+            _plain(
+                f"  {file.bytes:,} bytes · {file.records:,} records: {file.window:,} in windows, "
+                f"{file.duplicates:,} duplicate, {known:,} known and not shown, {unknown:,} unknown, "
+                f"{file.unreadable:,} unreadable",
+                "dim",
+            )
+        )
+        lines += [
+            _plain(f"  unknown: {n:,} × {shown(name, 80)}", "warn") for name, n in sorted(file.unknown.items())
+        ]  # fmt: skip
+    lines += [_plain(), _plain(f"{len(trace.issues):,} issues" if trace.issues else "no issues", "dim")]
+    for issue in trace.issues:
+        where = shown(issue.file, 80) if issue.line is None else f"{shown(issue.file, 80)}:{issue.line}"
+        ink = {"error": "bad", "warning": "warn"}.get(issue.severity, "text")
+        reason = shown(issue.reason, 400)
+        lines.append(ReportLine([(f"{issue.severity:<8}", ink), (f"{where}  ", "accent"), (reason, "text")]))
+    return Report("Load report", lines)
+
+
+def key_help() -> Report:
+    """All keys, in groups."""
+    lines: list[ReportLine] = []
+    groups = dict.fromkeys(k.group for k in KEYS)
+    for group in groups:
+        lines += [_plain()] if lines else []
+        lines.append(_plain(group, "accent"))
+        lines += [ReportLine([(f"  {fit(k.shown, 10)}", "text"), (k.says, "dim")]) for k in KEYS if k.group == group]
+    lines += [_plain(), _plain("Glyphs", "accent")]
+    for glyph_state, says in _STATES:
+        lines.append(ReportLine([(f"  {fit(_glyph(glyph_state), 14)}", glyph_state), (says, "dim")]))
+    lines.append(_plain("  + entered at this turn   - left   ~ changed its form   ~ before a number: estimated", "dim"))
+    return Report("Keys", lines)
+
+
+_STATES: Final = (
+    ("pinned", "the goal, system text: what a failure is explained by when it is gone"),
+    ("rolling", "in the window until something cuts it"),
+    ("superseded", "a newer version of the same thing stands in the window"),
+    ("stale", "what it shows has changed since"),
+    ("cleared", "stands as a placeholder"),
+    ("orphan", "a call without its result, or a result without its call"),
+    ("duplicate", "a second copy of one call or result"),
+    ("injected", "put there by the client, not typed or answered"),
+    ("inherited", "copied from another session"),
+    ("ledger", "a noted value"),
+    ("cut", "left with a cut"),
+    ("absent", "not in this window"),
+)
+
+
+def _glyph(state: str) -> str:
+    return f"{GLYPHS[state]} {state}"

@@ -1,0 +1,195 @@
+"""The timeline: how full the window was at every turn, where it was cut, and where we are.
+
+A column shows the largest window of its turns, never a mean, so that no spike is lost however many turns there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rich.segment import Segment
+from textual.events import Click, Resize
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from ctxview.tui.cells import right
+from ctxview.tui.facts import Scene
+from ctxview.tui.palette import GROUP_OF, KIND_GROUPS, brush
+
+_EIGHTHS: Final = " ▁▂▃▄▅▆▇█"
+_AXIS: Final = 6
+"""Cells of the scale at the left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    cells: tuple[tuple[str, str, str | None], ...]
+    """(character, ink, ink behind it), from the top row down."""
+    cut: bool
+    trouble: bool
+
+
+class Timeline(Widget):
+    """Four rows of bars over one row of marks."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = "Timeline { height: 5; }"
+
+    class Picked(Message):
+        """A column was clicked."""
+
+        def __init__(self, turn: int) -> None:
+            self.turn = turn
+            super().__init__()
+
+    scene: Scene | None = None
+    turn: int = 1
+    _columns: list[Column] | None = None
+    _scale: int = 1
+
+    def show(self, scene: Scene, turn: int) -> None:
+        """Move the cursor; with another scene, draw everything anew."""
+        if scene is not self.scene:
+            self.scene, self.turn, self._columns = scene, turn, None
+            self.refresh()
+        elif turn != self.turn:
+            old, self.turn = self._extent(self.turn), turn
+            for start, stop in (old, self._extent(turn), (self._width, self._width + 1)):
+                self.refresh(Region(_AXIS + start, 0, stop - start, self.size.height))
+
+    def on_resize(self, event: Resize) -> None:
+        self._columns = None
+
+    def on_click(self, event: Click) -> None:
+        if self.scene is not None and event.x >= _AXIS:
+            self.post_message(self.Picked(self._turns(event.x - _AXIS)[0]))
+
+    @property
+    def _width(self) -> int:
+        return max(1, self.size.width - _AXIS - 1)
+
+    @property
+    def _count(self) -> int:
+        """Turns on the line. What stands now was not sent yet, so its size leaves out what is never logged: no bar."""
+        return max(1, self.scene.view.last) if self.scene else 1
+
+    def _extent(self, turn: int) -> tuple[int, int]:
+        """First and one past the last column of a turn."""
+        count, width = self._count, self._width
+        turn = min(turn, count)
+        start = (turn - 1) * width // count
+        return start, max(start + 1, turn * width // count)
+
+    def _turns(self, column: int) -> tuple[int, int]:
+        """First and one past the last turn of a column."""
+        count, width = self._count, self._width  # the inverse of `_extent`
+        if count < width:
+            turn = ((column + 1) * count - 1) // width + 1
+            return turn, turn + 1
+        return -(-column * count // width) + 1, -(-(column + 1) * count // width) + 1
+
+    def columns(self) -> list[Column]:
+        """All columns; made once per scene and size."""
+        if self._columns is None:
+            self._columns = self._draw()
+        return self._columns
+
+    def _draw(self) -> list[Column]:
+        scene = self.scene
+        assert scene is not None
+        view, rows = scene.view, max(1, self.size.height - 1)
+        peak = max(scene.sizes[1 : self._count + 1], default=0)
+        limit = view.limit
+        # A limit far above everything would flatten all: then the peak is the scale, and the axis says so.
+        self._scale = max(1, limit if limit and peak <= limit <= 4 * peak else peak)
+        cuts = {self._extent(c.turn)[0] for c in view.cuts}
+        trouble = self._extent(scene.trouble.turn)[0] if scene.trouble else -1
+        drawn: dict[int, tuple[tuple[str, str, str | None], ...]] = {}
+        columns = []
+        for x in range(self._width):
+            start, stop = self._turns(x)
+            turn = max(range(start, stop), key=scene.sizes.__getitem__)
+            if turn not in drawn:
+                drawn[turn] = self._bar(turn, rows)
+            columns.append(Column(drawn[turn], x in cuts, x == trouble))
+        return columns
+
+    def _bar(self, turn: int, rows: int) -> tuple[tuple[str, str, str | None], ...]:
+        assert self.scene is not None
+        sums = dict.fromkeys(KIND_GROUPS, 0)
+        for kind, tokens in self.scene.view.by_kind(turn).items():
+            sums[GROUP_OF[kind]] += max(0, tokens or 0)
+        whole, size = sum(sums.values()), self.scene.sizes[turn]
+        share = size / whole / self._scale if whole else 0.0
+        tops: list[tuple[int, str]] = []
+        total = 0
+        for group, tokens in sums.items():
+            total += tokens
+            tops.append((round(total * share * rows * 8), f"fill-{group}"))
+        if size and tops[-1][0] == 0:
+            tops[-1] = (1, tops[-1][1])  # something is never shown as nothing
+        cells: list[tuple[str, str, str | None]] = []
+        for low in range(0, rows * 8, 8):
+            above = [(top, ink) for top, ink in tops if top > low]
+            if not above:
+                cells.append((" ", "dim", None))
+            elif above[0][0] >= low + 8:
+                cells.append(("█", above[0][1], None))
+            else:
+                top, ink = above[0]
+                behind = next((i for t, i in above[1:] if t >= low + 8), None)
+                if behind is None:  # two edges in one cell: the upper one counts, its layer fills
+                    top, ink = above[-1]
+                cells.append((_EIGHTHS[min(8, top - low)], ink, behind))
+        return tuple(reversed(cells))
+
+    def render_line(self, y: int) -> Strip:
+        width, base, paint = self.size.width, self.rich_style, brush(self)
+        if self.scene is None:
+            return Strip.blank(width, base)
+        columns, height = self.columns(), self.size.height
+        start, stop = self._extent(self.turn)
+        segments = [Segment(self._axis(y, height), base + paint("dim"))]
+        if y == height - 1:
+            middle, now = (start + stop - 1) // 2, self.turn > self._count
+            for x, column in enumerate(columns):
+                if x == middle and not now:
+                    segments.append(Segment("▲", base + paint("accent", bold=True)))
+                elif column.trouble:
+                    segments.append(Segment("!", base + paint("bad", bold=True)))
+                elif column.cut:
+                    segments.append(Segment("✂", base + paint("cut")))
+                else:
+                    inside = start <= x < stop and not now
+                    segments.append(Segment("━" if inside else "─", base + paint("accent" if inside else "rule")))
+        else:
+            for x, column in enumerate(columns):
+                text, ink, behind = column.cells[y]
+                here = start <= x < stop and self.turn <= self._count
+                if text == " ":
+                    segments.append(Segment("│" if here and stop - start == 1 else " ", base + paint("accent")))
+                else:
+                    style = paint.over(ink, behind)
+                    segments.append(Segment(text, style + paint("text") if here else style))
+        mark = "▶" if y == height - 1 and self.turn > self._count else " "
+        segments.append(Segment(mark, base + paint("accent", bold=True)))
+        return Strip(segments, width).simplify().adjust_cell_length(width, base)
+
+    def _axis(self, y: int, height: int) -> str:
+        if y == 0:
+            return right(short(self._scale), _AXIS - 1) + "┤"
+        if y == height - 2:
+            return right("0", _AXIS - 1) + "┤"
+        return " " * (_AXIS - 1) + ("│" if y < height - 1 else "└")
+
+
+def short(tokens: int) -> str:
+    """A token count in at most five cells."""
+    for unit, name in ((1_000_000, "M"), (1_000, "k")):
+        if tokens >= unit:
+            value = tokens / unit
+            return f"{value:.1f}{name}" if value < 10 and round(value, 1) != round(value) else f"{value:.0f}{name}"
+    return str(tokens)
