@@ -22,6 +22,10 @@ from ctxview.window.limits import limit_of
 _CHECKPOINT: Final = 128
 """Turns between remembered windows: bounds the spans one window query has to look at."""
 
+_FRAMING: Final = {"tool_call": 40, "tool_result": 20, "user": 4, "assistant": 4}
+"""Tokens around one block of a kind, before calibration: the round numbers that fitted recorded sessions of several
+client versions and models best."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
@@ -298,6 +302,23 @@ class SessionView:
             for turn in range(1, len(delta)):
                 delta[turn] += delta[turn - 1]
         return deltas
+
+    @cached_property
+    def framing_series(self) -> Sequence[int]:
+        """Estimated tokens of what providers write around the blocks of each window (role marks, a call's wrapping).
+
+        It is in no log, so it is part of what is unlogged; the audit takes it into account.
+        """
+        delta = array("q", bytes(8 * (self.now + 2)))
+        for span in self.spans:
+            size = _FRAMING.get(self.blocks[span.block].kind, 0)
+            if size and span.start < span.end and span.start <= self.now:
+                delta[span.start] += size
+                if span.end <= self.now:
+                    delta[span.end] -= size
+        for turn in range(1, len(delta)):
+            delta[turn] += delta[turn - 1]
+        return delta
 
     @cached_property
     def peak(self) -> tuple[int, int] | None:

@@ -175,10 +175,11 @@ class Lane:
         return [self._by_uuid[u] for u in self._anchors.get(node.uuid, ()) if u in self._by_uuid]
 
     def _belongs(self, node: Node) -> bool:
-        """Whether a line off the walk is part of a response on it, or a result for one."""
+        """Whether a line off the walk is part of a response on it, a result for one, or a hook's words on its call."""
         if node.message_id is not None:
             return node.message_id in self._on_path
-        return any(self._owner.get(call) in self._on_path for call in node.results)
+        calls = node.results if node.about is None else (node.about,)
+        return any(self._owner.get(call) in self._on_path for call in calls)
 
     def _leave(self, leaving: list[Node], fresh: list[Node], joint: int) -> Iterator[Event]:
         root = fresh[0] if joint < 0 and fresh else None

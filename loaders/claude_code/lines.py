@@ -37,6 +37,8 @@ class Node:
     """Ids of its thinking blocks."""
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
+    about: str | None = None
+    """Call id that an attachment (a hook's words) belongs to."""
     human: bool = False
     summary: bool = False
     boundary: dict[str, Any] | None = None
@@ -131,6 +133,7 @@ def _fill(
 
 def _attachment(node: Node, value: dict[str, Any], session: str, origin: Origin) -> None:
     attachment = as_dict(value.get("attachment"))
+    node.about = as_str(attachment.get("toolUseID")) or None
     at = as_str(value.get("timestamp")) or None
     if attachment.get("type") == "queued_command":
         prompt = attachment.get("prompt")

@@ -1,0 +1,212 @@
+"""How well the rebuilt windows agree with what the provider counted.
+
+Nobody outside the provider can count its tokens, and the system prompt and tool schemas are often not logged. So the
+recorded size of a turn is fitted as factor x counted + constant: one factor per session and model, one constant per
+stretch. A good fit over many turns says that what was rebuilt grows and shrinks as the real window did; what does not
+fit is shown, never hidden.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from ctxview.model import CutRow, EditRow, Stretch, TurnRow
+from ctxview.reconstruct import find_unexplained
+from ctxview.window import SessionView
+
+LEAST_TURNS: Final = 3
+"""Fewer turns than this fit any line: they stay uncalibrated."""
+STEP_TOKENS: Final = 2_000
+STEP_SHARE: Final = 0.02
+"""A step is a jump of what was never logged by more than both."""
+TURNS_PER_STEP: Final = 20
+_LOW, _HIGH = 0.5, 2.5
+_MOST_POINTS: Final = 600
+"""Turns looked at while searching for the factor; more change nothing but the time it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    stretches: tuple[Stretch, ...]
+    cuts: tuple[CutRow, ...]
+    """Falls that nothing in the log explains, numbered after the session's own cuts."""
+    edits: tuple[EditRow, ...]
+    """Doubts about the tool results of such windows, numbered after the session's own edits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    turn: int
+    counted: int
+    recorded: int
+
+
+def audit_view(view: SessionView) -> Audit:
+    """Fit a session's stretches, and find the falls of its recorded size that nothing explains."""
+    counted = {t: view.counted(t) for t in range(1, view.now)}
+    stretches = fit(view.turns, view.cuts, {t: size + view.framing_series[t] for t, size in counted.items()})
+    falls = find_unexplained(view.turns, view.cuts, counted.__getitem__)
+    cuts: list[CutRow] = []
+    edits: list[EditRow] = []
+    for turn, before, after in falls:
+        number = len(view.cuts) + len(cuts)
+        call = view.turns[turn - 1]
+        doubtful = [w for w in view.window(turn) if w.block.kind == "tool_result" and w.entered < turn]
+        cuts.append(
+            CutRow(
+                number,
+                turn,
+                "unexplained",
+                None,
+                before,
+                after,
+                0,
+                len(view.spans_at(turn)),
+                None,
+                call.file,
+                call.line,
+            )
+        )
+        edits += [
+            EditRow(
+                n=len(view.edits) + len(edits) + i,
+                turn=turn,
+                layer="recorded",
+                rule="unexplained",
+                reason="may no longer be in the window: its recorded size fell with nothing in the log to explain it",
+                block=w.block.n,
+                action="tag",
+                at=None,
+                covers=(),
+                evidence={"before": before, "after": after},
+                cut=number,
+            )
+            for i, w in enumerate(doubtful)
+        ]
+    return Audit(tuple(stretches), tuple(cuts), tuple(edits))
+
+
+def fit(turns: Sequence[TurnRow], cuts: Sequence[CutRow], counted: Mapping[int, int]) -> list[Stretch]:
+    """Fit the session's stretches. `counted`: turn -> counted tokens of its rebuilt window, framing included.
+
+    A stretch ends at a cut, a microcompaction, and where the model or the client's version changes.
+    """
+    stretches = _split(turns, cuts, counted)
+    fitted: list[Stretch] = []
+    for model in dict.fromkeys(model for model, _ in stretches):
+        own = [points for m, points in stretches if m == model and len(points) >= LEAST_TURNS]
+        if not own:
+            continue
+        factor = _factor(own)
+        for _ in range(3):
+            factor = _factor([s for points in own for s in _segments(points, factor)])
+        fitted += [_stretch(points, factor, model) for points in own]
+    return sorted(fitted, key=lambda s: s.start)
+
+
+def _split(
+    turns: Sequence[TurnRow], cuts: Sequence[CutRow], counted: Mapping[int, int]
+) -> list[tuple[str | None, list[_Point]]]:
+    ends = {c.turn for c in cuts}
+    found: list[tuple[str | None, list[_Point]]] = []
+    key: tuple[str | None, str | None] | None = None
+    broken = True
+    for turn in turns:
+        broken = broken or turn.turn in ends or (turn.model, turn.client) != key
+        if turn.recorded is None:
+            continue
+        if broken:
+            found.append((turn.model, []))
+            key, broken = (turn.model, turn.client), False
+        found[-1][1].append(_Point(turn.turn, counted[turn.turn], turn.recorded))
+    return found
+
+
+def _factor(groups: Sequence[Sequence[_Point]]) -> float:
+    """The factor with the least sum of absolute errors, each group having a constant of its own.
+
+    Groups without growth say nothing about it; with none that grows it is 1.
+    """
+    telling = [g for g in groups if len(g) >= 2 and max(p.counted for p in g) - min(p.counted for p in g) >= 200]
+    if not telling:
+        return 1.0
+    step = max(1, sum(map(len, telling)) // _MOST_POINTS)
+    telling = [g[::step] if len(g) > 2 * step else list(g) for g in telling]
+    low, high = _LOW, _HIGH
+    for _ in range(40):  # the error is convex in the factor: thirds narrow it down
+        a, b = low + (high - low) / 3, high - (high - low) / 3
+        if _misfit(telling, a) <= _misfit(telling, b):
+            high = b
+        else:
+            low = a
+    return round((low + high) / 2, 4)
+
+
+def _misfit(groups: Sequence[Sequence[_Point]], factor: float) -> float:
+    total = 0.0
+    for group in groups:
+        rest = [p.recorded - factor * p.counted for p in group]
+        middle = median(rest)
+        total += sum(abs(r - middle) for r in rest)
+    return total
+
+
+def _segments(points: Sequence[_Point], factor: float) -> list[list[_Point]]:
+    """The stretch between its steps."""
+    starts = _steps(points, factor)
+    return [list(points[a:b]) for a, b in zip([0, *starts], [*starts, len(points)])]
+
+
+def _steps(points: Sequence[_Point], factor: float) -> list[int]:
+    """Indexes at which something unlogged came or went, the largest first until one per 20 turns are used up."""
+    rest = [p.recorded - factor * p.counted for p in points]
+    allowed = len(points) // TURNS_PER_STEP
+    starts: list[int] = []
+    for _ in range(allowed):
+        best, size = None, 0.0
+        for i in range(1, len(points)):
+            if i in starts:
+                continue
+            low = max((s for s in starts if s < i), default=0)
+            high = min((s for s in starts if s > i), default=len(points))
+            jump = abs(median(rest[i : min(high, i + 5)]) - median(rest[max(low, i - 5) : i]))
+            if jump > max(STEP_TOKENS, STEP_SHARE * points[i].recorded) and jump > size:
+                best, size = i, jump
+        if best is None:
+            break
+        starts.insert(bisect_left(starts, best), best)
+    return starts
+
+
+def _stretch(points: Sequence[_Point], factor: float, model: str | None) -> Stretch:
+    errors: list[float] = []
+    constants: list[int] = []
+    for segment in _segments(points, factor):
+        constant = round(median(p.recorded - factor * p.counted for p in segment))
+        constants.append(constant)
+        errors += [abs(factor * p.counted + constant - p.recorded) / p.recorded for p in segment if p.recorded]
+    errors.sort()
+    return Stretch(
+        start=points[0].turn,
+        end=points[-1].turn,
+        factor=factor,
+        constant=constants[0],
+        steps=tuple(points[i].turn for i in _steps(points, factor)),
+        median_error=round(median(errors), 5) if errors else 0.0,
+        p95_error=round(_quantile(errors, 0.95), 5),
+        model=model,
+    )
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """The quantile of sorted numbers, between neighbours by linear interpolation; 0 for none."""
+    if not ordered:
+        return 0.0
+    at = share * (len(ordered) - 1)
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)

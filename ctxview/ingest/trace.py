@@ -1,0 +1,61 @@
+"""A trace that has been read: its sessions, files and issues, and a view of each session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+
+from ctxview.errors import UsageError
+from ctxview.model import FileRow, IssueRow, SessionRow
+from ctxview.store import Store
+from ctxview.window import SessionView
+
+
+class Trace:
+    """What every face opens. Close it, or use it in a `with` statement."""
+
+    def __init__(self, name: str, store: Store) -> None:
+        self.name = name
+        self.store = store
+        self.sessions: tuple[SessionRow, ...] = store.sessions()
+        """The main session first."""
+        self.files: tuple[FileRow, ...] = store.files()
+        self.issues: tuple[IssueRow, ...] = store.issues()
+        self._views: dict[str, SessionView] = {}
+
+    def view(self, session_id: str | None = None) -> SessionView:
+        """A session by its id or a unique prefix; the main one by default. Raises UsageError."""
+        session = self.resolve(session_id)
+        if session not in self._views:
+            self._views[session] = self.store.view(session)
+        return self._views[session]
+
+    def resolve(self, session_id: str | None) -> str:
+        """The full id of a session. Raises UsageError naming what there is."""
+        ids = [row.session for row in self.sessions]
+        if not ids:
+            raise UsageError(f"{self.name} holds no session", "`ctxview info` says what the file holds")
+        if session_id is None:
+            return ids[0]
+        if session_id in ids:
+            return session_id
+        matches = [i for i in ids if i.startswith(session_id)]
+        if len(matches) == 1:
+            return matches[0]
+        cause = f"is the start of {len(matches)} sessions" if matches else "names no session"
+        raise UsageError(f"{session_id!r} {cause} of {self.name}", f"choose from: {_some(matches or ids)}")
+
+    def close(self) -> None:
+        self.store.close()
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _some(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:8]) + (f", and {len(ids) - 8} more" if len(ids) > 8 else "")
