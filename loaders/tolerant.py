@@ -21,11 +21,6 @@ from ctxview.text import one_line, replace_surrogates
 
 MAX_DEPTH: Final = 1024
 """Levels of nesting a value may have: orjson's own limit, held for the tolerant parser too."""
-PACK_LIMIT: Final = 4 * 1024 * 1024
-"""Bytes up to which a line is checked against its re-serialised form; longer ones are walked, to save the copy."""
-
-_BIG_INT: Final = re.compile(rb"(?:^|[\[:,\s])(?:-[0-9]{19}|[0-9]{20})")
-"""May begin an integer outside 64 bits; a hit inside a string only costs a second parse."""
 _SPACE: Final = re.compile("[ \t\r\n\0]*")
 _TOKEN: Final = re.compile(r'[{}]|("(?:[^"\\]|\\.)*+")(\s*:)?+', re.DOTALL)
 
@@ -64,52 +59,50 @@ def count(number: int, noun: str) -> str:
 # ------------------------------------------------------------------------- what orjson accepted without a word
 
 
-def hidden_flaws(line: bytes, value: Any) -> Piece:
-    """Look again at a line that orjson parsed to `value`: the same piece, with remarks on what orjson kept quiet.
+def hidden_flaws(line: bytes, value: Any) -> Piece | None:
+    """Look again at a line that orjson parsed to `value`; None when it kept nothing quiet.
 
     Every string of the text opens and closes with a quote, and every other quote is escaped. So the text and the value
     hold equally many quotes exactly when no string was lost, and a repeated key always loses one.
     """
-    line = line.strip(b" \t\r\n")
-    packed = _packed(line, value)
-    if packed == line:
-        return Piece(value, True)
-    if _BIG_INT.search(line):
-        # orjson rounds such an integer to a float; the tolerant parser keeps its digits
+    kept, rounded = _quotes(value)
+    if rounded:
+        # perhaps an integer, which orjson makes a float; the tolerant parser keeps its digits
         piece = next(salvage(line))
         if piece.readable:
-            return piece
-    escaped = line.count(rb"\u0022")
-    if not escaped or rb"\\u0022" not in line:
-        kept = packed.count(b'"') if packed is not None else _quotes(value)
-        if line.count(b'"') + escaped == kept:
-            return Piece(value, True)
-    return Piece(value, True, _duplicates(line.decode()))
-
-
-def _packed(line: bytes, value: Any) -> bytes | None:
-    if len(line) > PACK_LIMIT:
+            return piece if piece.remarks else None
+    escaped = line.count(rb"\u0022") if b"\\" in line else 0
+    # an escaped quote, or an escaped backslash followed by text: only the scan can tell
+    unclear = escaped and rb"\\u0022" in line
+    if not unclear and line.count(b'"') + escaped == kept:
         return None
-    try:
-        return orjson.dumps(value)
-    except orjson.JSONEncodeError:  # nested deeper than orjson writes (254), though not than it reads
-        return None
+    remarks = _duplicates(line.decode())
+    return Piece(value, True, remarks) if remarks else None
 
 
-def _quotes(value: Any) -> int:
-    """How many quote characters `value` has as JSON text, without making that text."""
+def _quotes(value: Any) -> tuple[int, bool]:
+    """How many quotes `value` has as JSON text, and whether a float in it is large enough to have been an integer."""
+    if isinstance(value, str):
+        return 2 + value.count('"'), False
+    if isinstance(value, float):
+        return 0, abs(value) >= 2**63
     total = 0
-    todo = [value]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, str):
-            total += 2 + item.count('"')
-        elif isinstance(item, dict):
-            todo.extend(item)
-            todo.extend(item.values())
-        elif isinstance(item, list):
-            todo.extend(item)
-    return total
+    rounded = False
+    todo: list[Any] = [value] if isinstance(value, dict | list) else []
+    for node in todo:  # which grows meanwhile
+        if type(node) is dict:
+            for key in node:
+                total += 2 + key.count('"')
+            node = node.values()
+        for item in node:
+            kind = type(item)
+            if kind is str:
+                total += 2 + item.count('"')
+            elif kind is dict or kind is list:
+                todo.append(item)
+            elif kind is float and not -(2.0**63) < item < 2.0**63:
+                rounded = True
+    return total, rounded
 
 
 def _duplicates(text: str) -> tuple[Remark, ...]:
