@@ -38,7 +38,8 @@ class Records:
         for issue in self._issues:
             report(issue)
         if self._raw is None:
-            yield Raw(1, 0, None, "unreadable", size_of(self.file))
+            if size := size_of(self.file):
+                yield Raw(1, 0, None, "unreadable", size)
             return
         inner = self._unwrap(self._raw.value)
         if inner is None:
