@@ -18,6 +18,8 @@ from ctxview.loaders.shapes import as_dict, as_list, as_str, compact_json, title
 from ctxview.loaders.usage import anthropic_usage
 
 _SUMMARY: Final = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL)
+_LATEST: Final = 8
+"""So many of a request's last messages are looked at for an answer that some thread gave."""
 _PEERS: Final = 50
 """So many threads of one system prompt are looked at for a compaction."""
 _PROBE_CHARS: Final = 200
@@ -142,6 +144,7 @@ class Threads:
         """Threads that could score, the one used last first: so that a log of many small calls stays linear."""
         keys = [f"start {request.sent[0] if request.sent else ''}", f"user {request.first_user}"]
         keys += [f"call {call}" for call in request.calls]
+        keys += [f"answer {digest}" for digest in request.sent[-_LATEST:]]
         found: dict[int, Thread] = {}
         for key in keys:
             found.update(self._where.get(key, {}))
@@ -152,6 +155,8 @@ class Threads:
 
     def _index(self, thread: Thread, request: _Request) -> None:
         keys = [f"start {request.sent[0] if request.sent else ''}", f"user {request.first_user}"]
+        if thread.answer:
+            keys.append(f"answer {thread.answer}")
         for key in [*keys, f"system {request.system}", *(f"call {call}" for call in thread.calls - thread.indexed)]:
             self._where.setdefault(key, {})[thread.number] = thread
         thread.indexed |= thread.calls
@@ -210,6 +215,7 @@ def _score(thread: Thread, request: _Request) -> tuple[int, bool]:
         if ours != theirs:
             break
         common += 1
+    common = max(common, _goes_on_at(thread, request))
     shared = bool(thread.calls & request.calls)
     compacted = _is_compaction(thread, request)
     same_system = thread.system == request.system
@@ -227,6 +233,15 @@ def _score(thread: Thread, request: _Request) -> tuple[int, bool]:
         return (0 if shorter else 10 + common), False
     same_start = bool(request.first_user) and thread.first_user == request.first_user
     return (5 if same_start and not shorter else 0), False
+
+
+def _goes_on_at(thread: Thread, request: _Request) -> int:
+    """Where in the request the thread's last answer stands, right after what it answered: a window that slid."""
+    if thread.answer is None or not thread.sent or thread.answer not in request.sent:
+        return 0
+    at = request.sent.index(thread.answer)
+    follows = at > 0 and request.sent[at - 1] == thread.sent[-1]
+    return at + 1 if follows or len(thread.reply_text) >= _PROBE_CHARS else 0
 
 
 def _is_compaction(thread: Thread, request: _Request) -> bool:

@@ -280,6 +280,15 @@ def test_interleaved_twins_keep_apart() -> None:
     assert sorted(sessions.values()) == [["a1", "a2", "a3"], ["b1", "b2", "b3"]]
 
 
+def test_sliding_window_stays_one_session() -> None:
+    """A client that sends only its newest messages, without tools to tell by, still holds one conversation."""
+    said = [text("user" if n % 2 == 0 else "assistant", f"line {n}") for n in range(12)]
+    requests = [body(*said[max(0, n - 3) : n], tools=[]) for n in range(1, 12, 2)]
+    events = load([pair(request, answer(f"m{n}", f"line {2 * n + 1}")) for n, request in enumerate(requests)])
+    assert len(of(SessionStart, events)) == 1
+    assert len(of(Snapshot, events)) == 6
+
+
 @pytest.mark.parametrize("opening", ["This session is being continued from a previous conversation. {}", "Notes: {}"])
 def test_compaction_goes_on_with_its_thread(opening: str) -> None:
     """A fresh window that carries the summary is a cut of the same session, not a new one."""
