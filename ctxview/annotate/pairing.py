@@ -34,18 +34,23 @@ def pair(blocks: Sequence[BlockRow], *, pending: bool = False) -> Pairing:
     `pending`: the window has not been sent yet, so calls after its last non-assistant block may still be answered
     and are no orphans.
     """
-    calls: dict[str, int] = {}
+    calls: dict[str, BlockRow] = {}
     answered: set[str] = set()
     duplicates: set[int] = set()
     lost: set[int] = set()
+    unanswered: set[int] = set()
     for block in blocks:
         if block.call_id is None:
             continue
         if block.kind == "tool_call":
-            if block.call_id in calls:
+            earlier = calls.get(block.call_id)
+            if earlier is not None and (earlier.tool, earlier.content) == (block.tool, block.content):
                 duplicates.add(block.n)
-            else:
-                calls[block.call_id] = block.n
+            else:  # some gateways give an id out again for another call
+                if earlier is not None and block.call_id not in answered:
+                    unanswered.add(earlier.n)
+                calls[block.call_id] = block
+                answered.discard(block.call_id)
         elif block.kind == "tool_result":
             if block.call_id in answered:
                 # A result of several parts (text and image) is several blocks of one record, not a copy.
@@ -55,7 +60,7 @@ def pair(blocks: Sequence[BlockRow], *, pending: bool = False) -> Pairing:
                 answered.add(block.call_id)
             else:
                 lost.add(block.n)
-    open_calls = {n for call_id, n in calls.items() if call_id not in answered}
+    open_calls = unanswered | {call.n for call_id, call in calls.items() if call_id not in answered}
     if pending:
         open_calls -= set(_trailing_assistant(blocks))
     return Pairing(frozenset(open_calls), frozenset(lost), frozenset(duplicates))

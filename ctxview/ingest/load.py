@@ -62,8 +62,8 @@ class _File:
 def open_trace(paths: Sequence[str], progress: ProgressCall | None = None, *, store: Store | None = None) -> Trace:
     """Read the files, directories or `-` (standard input) named by `paths` as one trace.
 
-    What cannot be read becomes an issue and the rest still loads. Raises UnreadableError, naming each cause, when
-    nothing of the input could be read as a transcript.
+    What cannot be read becomes an issue and the rest still loads; a transcript without a conversation gives a trace
+    without sessions. Raises UnreadableError, naming each cause, when nothing could be read as a transcript.
     """
     ingest = _Ingest(store or Store.memory(), progress)
     files, issues = _sources(paths)
@@ -71,7 +71,7 @@ def open_trace(paths: Sequence[str], progress: ProgressCall | None = None, *, st
     for loader, group in ingest.detect(files):
         ingest.read(loader, Source(tuple(group)))
     ingest.finish()
-    if not ingest.has_sessions:
+    if not ingest.read_anything:
         ingest.store.close()
         raise _nothing_read(paths, ingest)
     name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
@@ -113,8 +113,9 @@ class _Ingest:
         self._files: dict[str, _File] = {}
 
     @property
-    def has_sessions(self) -> bool:
-        return bool(self._sessions)
+    def read_anything(self) -> bool:
+        """Whether any record of any file was readable, be it one without a window."""
+        return any(f.counts.total() > f.counts["unreadable"] for f in self._files.values())
 
     def detect(self, files: Sequence[SourceFile]) -> Iterator[tuple[Loader, list[SourceFile]]]:
         """Group the files by loader, in order of first sight; say of the others what they look like."""

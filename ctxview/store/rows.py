@@ -10,14 +10,16 @@ import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, make_dataclass
 from itertools import starmap
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ctxview.model import BlockRow, CutRow, EditRow, IssueRow, SessionRow, SpanRow, Stretch, TurnRow
 from ctxview.text import replace_surrogates
 
 Values = tuple[Any, ...]
+R = TypeVar("R", SessionRow, IssueRow, BlockRow, TurnRow, SpanRow, EditRow, CutRow, Stretch)
 
 BLOCKS: Final = """
     SELECT n, id, message, role, kind, tool, call_id, is_error, content, tokens, estimated, chars, preview, turn, file,
@@ -144,28 +146,43 @@ def _json(evidence: Any) -> str:
 # ------------------------------------------------------------------------------------------------------ from tuples
 
 
-def blocks(found: list[Values]) -> list[BlockRow]:
-    return list(starmap(BlockRow, found))
+def _maker(row: type[R]) -> Callable[[Iterable[Values]], list[R]]:
+    """Makes many rows of one frozen class, eight times as fast as its own constructor.
+
+    A frozen dataclass sets each field through `object.__setattr__`. A thawed twin with the same slots sets them
+    directly, and an object may change its class for one of the same layout.
+    """
+    twin = make_dataclass(row.__name__, [field.name for field in fields(row)], slots=True)
+
+    def make(found: Iterable[Values]) -> list[R]:
+        made: list[Any] = list(starmap(twin, found))
+        for value in made:
+            value.__class__ = row
+        return made
+
+    return make
 
 
-def spans(found: list[Values]) -> list[SpanRow]:
-    return list(starmap(SpanRow, found))
+sessions: Final = _maker(SessionRow)
+issues: Final = _maker(IssueRow)
+blocks: Final = _maker(BlockRow)
+spans: Final = _maker(SpanRow)
+cuts: Final = _maker(CutRow)
+_turns: Final = _maker(TurnRow)
+_edits: Final = _maker(EditRow)
+_stretches: Final = _maker(Stretch)
 
 
-def turns(found: list[Values]) -> list[TurnRow]:
-    return list(starmap(TurnRow, ((*v[:6], tuple(v[6]), *v[7:]) for v in found)))
+def turns(found: Iterable[Values]) -> list[TurnRow]:
+    return _turns((*v[:6], tuple(v[6]), *v[7:]) for v in found)
 
 
-def edits(found: list[Values]) -> list[EditRow]:
-    return list(starmap(EditRow, ((*v[:8], tuple(v[8]), json.loads(v[9]), v[10]) for v in found)))
+def edits(found: Iterable[Values]) -> list[EditRow]:
+    return _edits((*v[:8], tuple(v[8]), json.loads(v[9]), v[10]) for v in found)
 
 
-def cuts(found: list[Values]) -> list[CutRow]:
-    return list(starmap(CutRow, found))
-
-
-def stretches(found: list[Values]) -> list[Stretch]:
-    return list(starmap(Stretch, ((*v[:4], tuple(v[4]), *v[5:]) for v in found)))
+def stretches(found: Iterable[Values]) -> list[Stretch]:
+    return _stretches((*v[:4], tuple(v[4]), *v[5:]) for v in found)
 
 
 @contextmanager

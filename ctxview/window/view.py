@@ -208,6 +208,18 @@ class SessionView:
         """The edits between the windows of `turn` - 1 and `turn`."""
         return tuple(self._edits_by_turn.get(turn, ()))
 
+    def doubt(self, block: int, turn: int) -> str | None:
+        """Why a block of the window at `turn` may not have been in it after all; None where nothing says so."""
+        return next((e.reason for e in self._doubts.get(block, ()) if e.turn <= turn), None)
+
+    def cut_sizes(self, cut: CutRow) -> tuple[int | None, int | None]:
+        """Tokens before and after a cut: as the log states them, else as the turns around it were recorded."""
+        before, after = self.turn(cut.turn - 1), self.turn(cut.turn)
+        return (
+            cut.before if cut.before is not None else before.recorded if before else None,
+            cut.after if cut.after is not None else after.recorded if after else None,
+        )
+
     def life(self, block: int) -> tuple[SpanRow, ...]:
         """All spans of a block, oldest first."""
         return tuple(self._spans_of.get(block, ()))
@@ -345,6 +357,14 @@ class SessionView:
         return find_pins(self.blocks)
 
     # ---------------------------------------------------------------- details
+
+    @cached_property
+    def _doubts(self) -> dict[int, list[EditRow]]:
+        found: dict[int, list[EditRow]] = {}
+        for edit in self.edits:
+            if edit.action == "tag" and edit.block is not None:
+                found.setdefault(edit.block, []).append(edit)
+        return found
 
     @cached_property
     def _by_id(self) -> dict[str, BlockRow]:

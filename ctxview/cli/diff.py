@@ -1,0 +1,55 @@
+"""`ctxview diff`: two turns of one session compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from ctxview.cli.options import check_stack, json_option, print_json, read, session_option, trace_argument
+from ctxview.cli.plain import fit, number, say, width
+from ctxview.errors import UsageError
+from ctxview.text import one_line
+
+
+@click.command("diff")
+@trace_argument
+@session_option
+@click.option("--turn", "-t", "turns", metavar="N|last|now", multiple=True, help="Give it twice: from, to.")
+@click.option("--stack", "stacks", metavar="STACK", multiple=True, help="The window's stack; default: recorded.")
+@json_option
+def command(
+    traces: tuple[str, ...], session: str | None, turns: tuple[str, ...], stacks: tuple[str, ...], as_json: bool
+) -> None:
+    """What changed between the windows of two turns.
+
+    Also how much of its head the second window shares with the first: what a prompt cache could reuse.
+    """
+    from ctxview.report import diff_report
+
+    if len(turns) != 2:
+        raise UsageError(f"diff compares two turns, {len(turns)} given", "write: --turn A --turn B")
+    for stack in stacks:
+        check_stack(stack)
+    with read(traces) as trace:
+        view = trace.view(session)
+        a, b = (view.resolve_turn(t) for t in turns)
+        report = diff_report(view, a, b)
+    if as_json:
+        print_json(report)
+        return
+    tokens, prefix = report["tokens"], report["prefix"]
+    say(f"turn {a}: {number(tokens['a'])} tokens, turn {b}: {number(tokens['b'])} ({tokens['b'] - tokens['a']:+,})")
+    share = "" if prefix["share"] is None else f" ({prefix['share']:.1%})"
+    broken = f", breaks at {one_line(prefix['breaks_at'])}" if prefix["breaks_at"] else ""
+    say(f"shared head: {prefix['shared_tokens']:,} counted tokens{share}{broken}")
+    _rows("+", report["added"])
+    _rows("-", report["removed"])
+    _rows("~", [pair["b"] for pair in report["changed"]])
+
+
+def _rows(mark: str, blocks: Iterable[dict[str, Any]]) -> None:
+    for block in blocks:
+        head = f"{mark} {block['tokens']:>8,}  {block['kind']:<12}"
+        say(f"{head}{fit(block['text'], max(20, width() - len(head)))}")

@@ -1,0 +1,109 @@
+"""`ctxview`: finds the verb, loads only that verb's module, and turns errors into exit codes.
+
+`ctxview TRACE...` without a verb opens the trace. Exit codes: 0 ok, 1 a gate failed, 2 usage, 3 unreadable input,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any, Final, NoReturn
+
+import click
+
+from ctxview import __version__
+from ctxview.errors import CtxviewError
+from ctxview.text import safe_text
+
+VERBS: Final[dict[str, tuple[str, str]]] = {
+    "open": ("ctxview.cli.open_", "Open a trace in the terminal interface (the default verb)."),
+    "info": ("ctxview.cli.info", "What a trace's files hold and how its sessions went."),
+    "show": ("ctxview.cli.show", "The window at a turn, as text or JSON."),
+    "diff": ("ctxview.cli.diff", "What changed between the windows of two turns."),
+    "sample": ("ctxview.cli.sample", "List, open or copy the bundled sample traces."),
+    "formats": ("ctxview.cli.formats", "The transcript formats that are understood."),
+}
+"""Verb -> (module with a `command`, one line of help). The help stands here so that listing it imports no module."""
+
+
+class _Verbs(click.Group):
+    """Imports a verb's module when it is called, and takes anything else for a trace to open."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = import_module(VERBS[cmd_name][0]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS:
+            args = ["open", *args]
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, words) for name, (_, words) in VERBS.items()])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # Options of `open` may come before the trace: `ctxview --turn 3 trace.jsonl`.
+        if args and args[0].startswith("-") and args[0] != "-" and args[0] not in _OWN_OPTIONS:
+            args = ["open", *args]
+        return super().parse_args(ctx, args)
+
+
+_OWN_OPTIONS: Final = frozenset({"-h", "--help", "-V", "--version"})
+
+
+@click.command(
+    cls=_Verbs,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="`ctxview VERB --help` tells more of each. Data goes to stdout, messages to stderr.",
+)
+@click.version_option(__version__, "-V", "--version", prog_name="ctxview")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """See what your agent's context window held, turn by turn.
+
+    `ctxview TRACE...` opens a transcript; a file, a folder, several of them, or `-` for standard input.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+        ctx.exit(2)
+
+
+def main(args: list[str] | None = None) -> NoReturn:
+    """Run the command line and leave the process with its exit code."""
+    try:
+        result: Any = cli.main(args=args, prog_name="ctxview", standalone_mode=False)
+        code = result if isinstance(result, int) else 0
+        sys.stdout.flush()
+    except CtxviewError as error:
+        _complain(error.cause, error.fix)
+        code = error.exit_code
+    except click.exceptions.Exit as left:
+        code = left.exit_code
+    except click.ClickException as error:
+        usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else ""
+        _complain(error.format_message(), usage)
+        code = 2
+    except (KeyboardInterrupt, click.Abort):
+        code = 130
+    except BrokenPipeError:
+        # The reader of the pipe has seen enough; without this, Python complains once more while closing stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
+
+
+def _complain(cause: str, fix: str) -> None:
+    click.echo(safe_text(f"ctxview: {cause}"), err=True)
+    if fix:
+        click.echo(safe_text(f"  {fix}"), err=True)

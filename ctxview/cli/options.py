@@ -1,0 +1,89 @@
+"""Options that several verbs share, and the opening of a trace with a progress bar on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from ctxview.errors import UsageError
+
+if TYPE_CHECKING:
+    from ctxview.ingest import Trace
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+STACKS: Final = ("recorded",)
+_BAR_AFTER: Final = 0.7
+"""Seconds of reading before a bar appears: short reads need none."""
+_BAR_EVERY: Final = 0.1
+
+
+def trace_argument(command: F) -> F:
+    return click.argument("traces", metavar="TRACE...", nargs=-1, required=True)(command)
+
+
+def session_option(command: F) -> F:
+    return click.option("--session", "-s", metavar="ID", help="Session id or a unique prefix; default: the main one.")(
+        command
+    )
+
+
+def json_option(command: F) -> F:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def stack_option(command: F) -> F:
+    return click.option("--stack", metavar="STACK", default="recorded", show_default=True, help="The window's stack.")(
+        command
+    )
+
+
+def check_stack(stack: str) -> None:
+    """Raises UsageError for a stack that cannot be shown."""
+    if stack not in STACKS:
+        raise UsageError(f"unknown stack {stack!r}", f"known: {', '.join(STACKS)}")
+
+
+def read(traces: Sequence[str]) -> Trace:
+    """Open the traces, with a bar on stderr when it takes a while and a person is watching."""
+    from ctxview.ingest import open_trace
+
+    bar = _Bar() if sys.stderr.isatty() else None
+    try:
+        return open_trace(traces, bar)
+    finally:
+        if bar is not None:
+            bar.clear()
+
+
+def print_json(value: Any) -> None:
+    """Print as ASCII-only JSON: a trace's control characters arrive escaped, whatever the terminal makes of them."""
+    click.echo(json.dumps(value, indent=2))
+
+
+class _Bar:
+    """A determinate bar by bytes, drawn over itself."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._drawn = 0.0
+
+    def __call__(self, file: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._start < _BAR_AFTER or now - self._drawn < _BAR_EVERY or not total:
+            return
+        self._drawn = now
+        full = round(30 * min(1.0, done / total))
+        bar = "█" * full + "░" * (30 - full)
+        sys.stderr.write(f"\r{bar} {done / 1e6:,.0f} of {total / 1e6:,.0f} MB")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        if self._drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

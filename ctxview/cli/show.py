@@ -1,0 +1,119 @@
+"""`ctxview show`: the window at a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from ctxview.cli.options import check_stack, json_option, print_json, read, session_option, stack_option, trace_argument
+from ctxview.cli.plain import GLYPHS, fit, number, percent, say, table, width
+from ctxview.text import one_line, safe_text
+
+if TYPE_CHECKING:
+    from ctxview.window import SessionView, WindowBlock
+
+
+@click.command("show")
+@trace_argument
+@session_option
+@click.option("--turn", "-t", metavar="N|last|now", default="last", show_default=True, help="Which turn's window.")
+@click.option("--history", is_flag=True, help="Everything that had arrived by that turn, cut or not.")
+@stack_option
+@click.option("--full", is_flag=True, help="Whole texts instead of one line each.")
+@json_option
+def command(
+    traces: tuple[str, ...], session: str | None, turn: str, history: bool, stack: str, full: bool, as_json: bool
+) -> int:
+    """The window at a turn, as text or JSON.
+
+    `now` is what stands after the newest call.
+    """
+    check_stack(stack)
+    if as_json:
+        from ctxview.report import show_report
+
+        with read(traces) as trace:
+            view = trace.view(session)
+            print_json(show_report(view, view.resolve_turn(turn), history=history))
+        return 0
+    return print_window(traces, session, turn, history=history, full=full)
+
+
+def print_window(
+    traces: Sequence[str], session: str | None, turn: str, *, history: bool = False, full: bool = False
+) -> int:
+    """Print a window as text."""
+    with read(traces) as trace:
+        view = trace.view(session)
+        at = view.resolve_turn(turn)
+        _header(trace.name, view, at, history)
+        rows = view.history(at) if history else view.window(at)
+        if full:
+            for row in rows:
+                _whole(view, row)
+        else:
+            _lines(view, at, rows, history)
+    return 0
+
+
+def _header(name: str, view: SessionView, turn: int, history: bool) -> None:
+    call = view.turn(turn)
+    where = f"turn {turn}/{view.last}" if call else f"now, after turn {view.last}"
+    what = "history" if history else view.stack
+    fidelity = (call.fidelity if call else view.fidelity) or "no calls"
+    missing = call.missing if call else view.turns[-1].missing if view.turns else ()
+    lacking = f", never logged: {', '.join(missing)}" if missing else ""
+    say(f"{one_line(name)} › {one_line(view.row.session)} › {where} › {what} ({fidelity}{lacking})")
+    sizes = view.tokens(turn)
+    parts = []
+    if sizes.recorded is not None:
+        parts.append(f"recorded {sizes.recorded:,}")
+    parts.append(f"counted {sizes.counted:,}")
+    if sizes.calibrated is not None:
+        parts.append(f"calibrated {sizes.calibrated:,}")
+    if sizes.unlogged is not None:
+        parts.append(f"unlogged {sizes.unlogged:,}")
+    size = view.size(turn)
+    say(f"{', '.join(parts)}; limit {number(sizes.limit)}{percent(size, sizes.limit)} tokens")
+    kinds = [f"{kind} {count:,}" for kind, count in view.by_kind(turn).items() if count]
+    say(f"by kind: {', '.join(kinds) or 'nothing'}")
+    for cut in view.cuts:
+        if cut.turn == turn:
+            before, after = view.cut_sizes(cut)
+            trigger = f" ({one_line(cut.trigger)})" if cut.trigger else ""
+            say(
+                f"✂ {cut.kind}{trigger} just before this turn: {number(before)} → {number(after)} tokens,"
+                f" {cut.dropped:,} blocks dropped, {cut.kept:,} kept"
+            )
+    say()
+
+
+def _lines(view: SessionView, turn: int, rows: Sequence[WindowBlock], history: bool) -> None:
+    changes = {} if history else view.changes(turn)
+    head = []
+    for row in rows:
+        change = changes.get(row.block.n)
+        head.append(
+            (
+                change.what if change else " ",
+                GLYPHS[row.states[0]],
+                ",".join(row.states),
+                f"{row.span.tokens:,}",
+                one_line(row.block.kind + (f" {row.block.tool}" if row.block.tool else ""), 28),
+            )
+        )
+    cells = width()
+    for line, row in zip(table(head, right=frozenset({3})), rows, strict=True):
+        say(f"{line}  {fit(row.block.preview, max(20, cells - len(line) - 2))}")
+    if not rows:
+        say("(empty)")
+
+
+def _whole(view: SessionView, row: WindowBlock) -> None:
+    block = row.block
+    tool = f" {one_line(block.tool)}" if block.tool else ""
+    words = "estimated " if block.estimated else ""
+    say(f"--- {block.kind}{tool} [{one_line(block.id)}] {words}{row.span.tokens:,} tokens, {', '.join(row.states)}")
+    say(safe_text(view.text(row.span.content)))

@@ -1,0 +1,7 @@
+"""What the CLI's JSON says (cli.md): plain values made from a trace, never from its files or its tables."""
+
+from ctxview.report.diff import diff_report
+from ctxview.report.info import info_report
+from ctxview.report.show import show_report
+
+__all__ = ["diff_report", "info_report", "show_report"]
