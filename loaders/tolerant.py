@@ -149,16 +149,16 @@ def salvage(line: bytes, refused: str = "") -> Iterator[Piece]:
                 raise RecursionError
             value = _mended(value, notes)
         except RecursionError:
-            yield Piece(None, False, (*remarks, _TOO_DEEP))
+            yield Piece(None, False, (_TOO_DEEP,))
             return
         except ValueError as error:
-            yield Piece(None, False, (*remarks, Remark("not JSON", _cause(error, at, first))))
+            yield Piece(None, False, (Remark("not JSON", _cause(error, at, first)),))
             return
         after: list[Remark] = []
         end = _past_space(text, end, after)
         if end < len(text) and not isinstance(value, list | dict):
             # words that happen to begin like JSON: `"key": 1`, `2026-03-01 started`
-            yield Piece(None, False, (*remarks, Remark("not JSON", _cause(_extra(text, end), at, first))))
+            yield Piece(None, False, (Remark("not JSON", _cause(_extra(text, end), at, first)),))
             return
         found = notes.remarks()
         if not first:

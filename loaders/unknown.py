@@ -5,8 +5,9 @@ Prevents "unknown format" as the only answer to a picture, a database or a half-
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from ctxview.loaders.outline import Outline
 from ctxview.loaders.records import utf8_head
 from ctxview.loaders.source import HEAD_BYTES, SourceFile
 from ctxview.loaders.tolerant import salvage
@@ -33,7 +34,21 @@ _MAGIC: Final[tuple[tuple[int, bytes, str], ...]] = (
 )
 """Offset, bytes there, and what that means."""
 
-_UI_LOG_KEYS: Final = frozenset({"ts", "dir", "kind"})
+_KEYS: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
+    (("ts", "dir", "kind"), "a Codex UI log, not a rollout"),
+    (("timestamp", "type", "payload"), "a Codex rollout"),
+    (("schema_version", "steps", "agent"), "an ATIF trajectory"),
+    (("resourceSpans",), "OpenTelemetry spans"),
+    (("info", "messages.parts"), "an opencode session"),
+    (("sessionId", "projectHash"), "a Gemini CLI session"),
+    (("trajectory", "history"), "a SWE-agent trajectory"),
+    (("eval", "samples"), "an Inspect log"),
+    (("trace", "observations"), "a Langfuse trace"),
+    (("conversations.from", "conversations.value"), "ShareGPT conversations"),
+    (("type", "data.copilotVersion"), "a Copilot CLI session"),
+)
+"""Keys that stand together in formats for which no loader was sure, and their name. The first that fits is said."""
+
 _TEXT_CONTROLS: Final = frozenset("\t\n\r\f\x1b")
 
 
@@ -72,23 +87,19 @@ def _is_binary(data: bytes, text: str) -> bool:
     return controls * 10 > len(sample) or lost * 10 > len(data)
 
 
-def _json_meaning(data: bytes, *, whole: bool) -> str:
-    lines = [line for line in data.split(b"\n") if line.strip()]
-    values = [value for line in lines[:20] for value in _values(line)]
-    objects = [value for value in values if isinstance(value, dict)]
-    if objects and all(value.keys() >= _UI_LOG_KEYS for value in objects):
-        return "a Codex UI log, not a rollout"
-    if len(lines) > 1 and len(objects) > 1 and isinstance(_first(lines[0]), dict):
-        return "JSON lines without messages"
-    if _first(data) is not None or not whole:
-        return "JSON without messages"
-    return "damaged or incomplete JSON"
-
-
-def _values(line: bytes) -> list[Any]:
-    pieces = [piece for piece, _ in zip(salvage(line), range(2))]
-    return [piece.value for piece in pieces if piece.readable]
-
-
-def _first(text: bytes) -> Any:
-    return next(iter(_values(text)), None)
+def _json_meaning(head: bytes, *, whole: bool) -> str:
+    seen = Outline(head)
+    for keys, meaning in _KEYS:
+        if seen.has(*keys):
+            return meaning
+    lines = [line for line in head.split(b"\n", 20) if line.strip()]
+    first = next(salvage(lines[0]))
+    if len(lines) > 1 and first.readable:
+        shape = "JSON lines"
+    elif not whole or (first if len(lines) == 1 else next(salvage(head))).readable:
+        shape = "JSON"
+    else:
+        return "damaged or incomplete JSON"
+    if seen.any("role", "messages", "message", "messages.role"):
+        return f"{shape} with messages of an unknown shape"
+    return f"{shape} without messages"
