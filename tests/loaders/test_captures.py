@@ -421,9 +421,10 @@ def test_damaged_logs_never_raise(seed: int) -> None:
         body(text("user", "go"), text("assistant", "a"), text("user", "b")),
     ]
     damaged = mutate(lines, rng)
-    events = load(damaged if isinstance(damaged, list) else [damaged])
-    assert len(of(Record, events)) == len(damaged if isinstance(damaged, list) else [damaged])
-    check_accounting(events)
+    if isinstance(damaged, list) and len(damaged) > 1:  # a file of one line is a document
+        events = load(damaged)
+        assert len(of(Record, events)) == len(damaged)
+        check_accounting(events)
     whole = json.dumps(damaged).encode()
     check_accounting(load(whole, "x.json"))
     LOADER.sniff(whole[: rng.randrange(len(whole) + 1)], "x")
