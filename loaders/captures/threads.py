@@ -102,7 +102,8 @@ class Threads:
         self.all: list[Thread] = []
         self._where: dict[str, dict[int, Thread]] = {}
         self._prompts: dict[str, tuple[Thread, str, str | None]] = {}
-        self._responses: set[tuple[str, str]] = set()
+        self._responses: dict[tuple[str, str], Thread] = {}
+        """Thread by response id and body: one response can be in several logs."""
         self._clock = 0
 
     def place(self, exchange: Exchange, file: int) -> Step:
@@ -110,10 +111,9 @@ class Threads:
         request = _request(exchange.body)
         message = exchange.reply.message if exchange.reply is not None else {}
         response = (as_str(message.get("id")), request.body)
+        if response[0] and response in self._responses:
+            return Step(self._responses[response], 0, known=True)
         best, cut = self._find(request, exchange.session)
-        if response[0] and response in self._responses and best is not None:
-            return Step(best, max(0, best.count - 1), known=True)
-        self._responses.add(response)
         if best is not None and best.last is not None and best.body == request.body and not best.answered:
             step = Step(best, best.last.number, repeats=True)
         else:
@@ -126,6 +126,7 @@ class Threads:
                 thread.last.instruction = thread.texts[-1] if thread.texts else None
             thread.count += 1
             thread.last = step
+        self._responses[response] = step.thread
         self._remember(step.thread, request, exchange)
         return step
 

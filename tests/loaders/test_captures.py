@@ -431,6 +431,16 @@ def test_damaged_logs_never_raise(seed: int) -> None:
 
 
 @needs_corpus
+def test_packets_in_two_exports_count_once() -> None:
+    """Of two exports of one run, the second adds nothing."""
+    names = ("claudetap-trace_claude.json", "claudetap-trace_webpage_claude.json")
+    events = list(LOADER.load(Source(tuple(SourceFile(name, CORPUS / name) for name in names))))
+    records = Counter((record.file, record.disposition) for record in of(Record, events))
+    assert records == {(names[0], "window"): 7, (names[1], "duplicate"): 5}
+    check_accounting(events)
+
+
+@needs_corpus
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*.json")), ids=lambda path: path.stem)
 def test_corpus_file_loads(path: Path) -> None:
     """Every packet has one disposition, and the head is recognised."""
