@@ -18,8 +18,10 @@ from ctxview.model import CutRow, EditRow, Stretch, TurnRow
 from ctxview.reconstruct import find_unexplained
 from ctxview.window import SessionView
 
-LEAST_TURNS: Final = 3
+LEAST_TURNS: Final = 4
 """Fewer turns than this fit any line: they stay uncalibrated."""
+LEAST_GROWTH: Final = 200
+"""Counted tokens by which a stretch must grow to say anything about the factor."""
 STEP_TOKENS: Final = 2_000
 STEP_SHARE: Final = 0.02
 """A step is a jump of what was never logged by more than both."""
@@ -99,7 +101,7 @@ def fit(turns: Sequence[TurnRow], cuts: Sequence[CutRow], counted: Mapping[int, 
     fitted: list[Stretch] = []
     for model in dict.fromkeys(model for model, _ in stretches):
         own = [points for m, points in stretches if m == model and len(points) >= LEAST_TURNS]
-        if not own:
+        if not any(_grows(points) for points in own):
             continue
         factor = _factor(own)
         for _ in range(3):
@@ -129,11 +131,9 @@ def _split(
 def _factor(groups: Sequence[Sequence[_Point]]) -> float:
     """The factor with the least sum of absolute errors, each group having a constant of its own.
 
-    Groups without growth say nothing about it; with none that grows it is 1.
+    Groups without growth say nothing about it.
     """
-    telling = [g for g in groups if len(g) >= 2 and max(p.counted for p in g) - min(p.counted for p in g) >= 200]
-    if not telling:
-        return 1.0
+    telling = [g for g in groups if len(g) >= 2 and _grows(g)] or list(groups)
     step = max(1, sum(map(len, telling)) // _MOST_POINTS)
     telling = [g[::step] if len(g) > 2 * step else list(g) for g in telling]
     low, high = _LOW, _HIGH
@@ -144,6 +144,10 @@ def _factor(groups: Sequence[Sequence[_Point]]) -> float:
         else:
             low = a
     return round((low + high) / 2, 4)
+
+
+def _grows(points: Sequence[_Point]) -> bool:
+    return max(p.counted for p in points) - min(p.counted for p in points) >= LEAST_GROWTH
 
 
 def _misfit(groups: Sequence[Sequence[_Point]], factor: float) -> float:

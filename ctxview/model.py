@@ -323,7 +323,7 @@ class BlockRow:
     """True when `tokens` is an estimate (an image, thinking that was not logged, no vocabulary)."""
     chars: int
     preview: str
-    """The first characters of the text on one line, unsafe characters included: pass it through `safe_text`."""
+    """The first characters of the text, unsafe ones included: pass it through `one_line`."""
     turn: int
     """The turn during which it arrived: 0 before the first call. For a call and its result: the turn that asked."""
     file: str

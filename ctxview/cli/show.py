@@ -106,7 +106,7 @@ def _lines(view: SessionView, turn: int, rows: Sequence[WindowBlock], history: b
         )
     cells = width()
     for line, row in zip(table(head, right=frozenset({3})), rows, strict=True):
-        say(f"{line}  {fit(row.block.preview, max(20, cells - len(line) - 2))}")
+        say(f"{line}  {fit(view.preview(row.span), max(20, cells - len(line) - 2))}")
     if not rows:
         say("(empty)")
 

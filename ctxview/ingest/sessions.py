@@ -5,15 +5,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
 
 from ctxview.ingest.contents import Contents
 from ctxview.model import Block, BlockRow, Call, CallEnd, Cut, Edit, SessionRow, SessionStart, Snapshot, SpanRow
 from ctxview.reconstruct import Arrival, SessionBuilder
 from ctxview.store import Store
 from ctxview.tokens import image_tokens, thinking_tokens
-
-PREVIEW_CHARS: Final = 240
+from ctxview.window.view import PREVIEW_CHARS
 
 
 class Session:
@@ -71,7 +69,7 @@ class Session:
             tokens=tokens,
             estimated=estimated,
             chars=len(block.text),
-            preview=" ".join(block.text[: 2 * PREVIEW_CHARS].split(" "))[:PREVIEW_CHARS],
+            preview=block.text[:PREVIEW_CHARS],
             turn=arrival.turn,
             file=block.origin.file,
             line=block.origin.line,

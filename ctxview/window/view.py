@@ -19,6 +19,7 @@ from ctxview.errors import UsageError
 from ctxview.model import KINDS, NEVER, BlockRow, CutRow, EditRow, SessionRow, SpanRow, Stretch, TurnRow
 from ctxview.window.limits import limit_of
 
+PREVIEW_CHARS: Final = 240
 _CHECKPOINT: Final = 128
 """Turns between remembered windows: bounds the spans one window query has to look at."""
 
@@ -234,6 +235,11 @@ class SessionView:
             return matches[0]
         cause = "is the start of several blocks" if matches else "names no block"
         raise UsageError(f"{block_id!r} {cause} in session {self.row.session}", "see `ctxview show` for the ids")
+
+    def preview(self, span: SpanRow) -> str:
+        """The first characters of a span's text, unsafe ones included: pass it through `one_line`."""
+        block = self.blocks[span.block]
+        return block.preview if span.content == block.content else self.text(span.content)[:PREVIEW_CHARS]
 
     def text(self, content: int) -> str:
         """The text behind a content key, as logged: pass it through `safe_text` before showing it."""

@@ -14,6 +14,7 @@ _TYPE: Final = re.compile(
     rb'|last-prompt|ai-title|permission-mode|file-history-delta|custom-title|bridge-session|atis-latch|pr-link)"'
 )
 _UUID: Final = re.compile(rb'"parentUuid"\s*:')
+_BARE: Final = re.compile(rb'"type"\s*:\s*"(user|assistant)".*"uuid"\s*:.*"message"\s*:\s*\{\s*"', re.DOTALL)
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -24,7 +25,9 @@ def sniff(head: bytes, name: str) -> float:
             continue
         if _UUID.search(line) and _TYPE.search(line):
             return 0.95
-    marked = sum(bool(_TYPE.search(line) and _LINK.search(line)) for line in lines[:40])
+    marked = sum(
+        bool((_TYPE.search(line) and _LINK.search(line)) or _BARE.search(line[:2000])) for line in lines[:40]
+    )
     return 0.8 if marked and marked * 2 >= min(len(lines), 40) else 0.0
 
 

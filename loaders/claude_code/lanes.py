@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, Final
@@ -82,9 +82,16 @@ class Lanes:
             if prompt and call.get("type") == "tool_use":
                 self._prompts[prompt] = as_str(call.get("id"))
 
-    def amended(self, lane: Lane, title: str | None) -> SessionStart:
-        """The lane's first event again, with its title."""
-        return replace(self._starts[lane], title=title_of(title or "") or self._starts[lane].title)
+    def closing(self, title: str | None) -> Iterator[SessionStart]:
+        """What the end of the file tells of its sessions: the main one's title, and sub-agents that came before it."""
+        main = self.main
+        if main is None:
+            return
+        start = self._starts[main]
+        yield replace(start, title=title_of(title or main.first_words or "") or start.title)
+        for lane, start in self._starts.items():
+            if lane is not main and start.parent is None:
+                yield replace(start, parent=main.session)
 
     def name_sidechain(self, lane: Lane, node: Node) -> SessionStart | None:
         """With its first message known: a sidechain's title and the call that started it."""

@@ -215,9 +215,7 @@ class _Reader:
             lines = "a line is" if count == 1 else f"{count} lines are"
             reason = f"{lines} dated before the line above; the order of the file is kept"
             yield Issue(self._name, first, None, "info", reason)
-        main = self._lanes.main
-        if main is not None:
-            yield self._lanes.amended(main, self._titles.best(self._tree) or main.first_words)
+        yield from self._lanes.closing(self._titles.best(self._tree))
 
 
 def _text_of(value: dict[str, Any]) -> str:
