@@ -55,7 +55,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """A transcript format. `sniff` looks at a file's head, never at its name alone, and answers 0.0 (not mine) to 1.0."""
+    """A transcript format. `sniff` looks at a file's head, never at its name alone; 0.0 means not mine, 1.0 surely."""
 
     name: str
     title: str

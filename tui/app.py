@@ -1,10 +1,10 @@
-"""The application: paints first, reads the trace in a thread, and hands frozen results to the main screen."""
+"""The application: paints first, reads the trace in a thread, and hands frozen results to its screens."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import App
@@ -17,24 +17,32 @@ from textual.worker import Worker, WorkerState
 
 from ctxview.errors import CtxviewError
 from ctxview.focus import Focus
-from ctxview.tui import reports
 from ctxview.tui.cells import shown
-from ctxview.tui.commands import Places
 from ctxview.tui.contract import OpenTrace, TraceLike
-from ctxview.tui.facts import Scene, make_scene
-from ctxview.tui.main_screen import MainScreen
-from ctxview.tui.overlays import SMALLEST, ReportScreen, TooSmall
+from ctxview.tui.notice import SMALLEST, TooSmall
 from ctxview.tui.palette import DARK, LIGHT, themes
+from ctxview.tui.start import StartScreen
+
+if TYPE_CHECKING:  # loaded by the worker, after the first paint
+    from ctxview.tui.facts import Scene
+    from ctxview.tui.main_screen import MainScreen
+    from ctxview.tui.reports import SessionSum
 
 _PROGRESS_SECONDS = 0.05
 """Shortest time between two drawings of the progress bar."""
+
+
+def _places() -> type[Provider]:
+    from ctxview.tui.commands import Places
+
+    return Places
 
 
 class CtxviewApp(App[None]):
     """Shows one trace."""
 
     CSS_PATH = "ctxview.tcss"
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Places}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_places}
     COMMAND_PALETTE_BINDING = "colon"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "quit", show=False),
@@ -58,14 +66,14 @@ class CtxviewApp(App[None]):
     class SceneRead(Message):
         """A session was read."""
 
-        def __init__(self, trace: TraceLike, scene: Scene, focus: Focus) -> None:
-            self.trace, self.scene, self.focus = trace, scene, focus
+        def __init__(self, scene: Scene, summed: SessionSum, focus: Focus) -> None:
+            self.scene, self.summed, self.focus = scene, summed, focus
             super().__init__()
 
     class SessionSummed(Message):
         """The session list knows more of a session."""
 
-        def __init__(self, session: str, summed: reports.SessionSum) -> None:
+        def __init__(self, session: str, summed: SessionSum) -> None:
             self.session, self.summed = session, summed
             super().__init__()
 
@@ -75,7 +83,8 @@ class CtxviewApp(App[None]):
         self.trace_title = title
         self.first_focus = focus
         self.trace: TraceLike | None = None
-        self.sums: dict[str, reports.SessionSum] = {}
+        self.main: MainScreen | None = None
+        self.sums: dict[str, SessionSum] = {}
         self._open_trace = open_trace
         self._progress_at = 0.0
         for theme in themes():
@@ -83,8 +92,8 @@ class CtxviewApp(App[None]):
         self.theme = DARK
 
     def get_default_screen(self) -> Screen[None]:
-        self.main = MainScreen(self.trace_title)
-        return self.main
+        self.start = StartScreen(self.trace_title)
+        return self.start
 
     def on_ready(self) -> None:
         self._read_trace()
@@ -96,8 +105,7 @@ class CtxviewApp(App[None]):
         trace = self._open_trace(self._progress)
         self.post_message(self.Opened(trace))
         if trace.sessions:
-            scene = make_scene(trace.view(self.first_focus.session))
-            self.post_message(self.SceneRead(trace, scene, self.first_focus))
+            self._read_scene(trace, self.first_focus.session, self.first_focus)
 
     def _progress(self, file: str, done: int, total: int) -> None:
         now = time.monotonic()
@@ -105,24 +113,37 @@ class CtxviewApp(App[None]):
             self._progress_at = now
             self.post_message(self.Progressed(file, done, total))
 
+    def _read_scene(self, trace: TraceLike, session: str | None, focus: Focus) -> None:
+        import ctxview.tui.main_screen  # noqa: F401 - here, so that the interface's own thread need not wait for it
+        from ctxview.tui.facts import make_scene
+        from ctxview.tui.reports import sum_up
+
+        view = trace.view(session)
+        self.post_message(self.SceneRead(make_scene(view), sum_up(view), focus))
+
     def read_session(self, session: str, focus: Focus) -> None:
         """Read a session and show it when it is there."""
-        if self.trace is not None:
+        if self.trace is not None and self.main is not None:
             self.main.say(f"reading session {shown(session, 40)}", "dim")
             self._read_session(self.trace, session, focus)
 
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def _read_session(self, trace: TraceLike, session: str, focus: Focus) -> None:
-        self.post_message(self.SceneRead(trace, make_scene(trace.view(session)), focus))
+        self._read_scene(trace, session, focus)
 
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def sum_sessions(self) -> None:
         """Read what the session list shows of each session, one after another."""
-        for row in self.trace.sessions if self.trace else ():
+        from textual.worker import get_current_worker
+
+        from ctxview.tui.reports import sum_up
+
+        worker, trace = get_current_worker(), self.trace
+        for row in trace.sessions if trace else ():
+            if worker.is_cancelled or trace is None:
+                return
             if row.session not in self.sums:
-                summed = reports.sum_up(self.trace.view(row.session)) if self.trace else None
-                if summed is not None:
-                    self.post_message(self.SessionSummed(row.session, summed))
+                self.post_message(self.SessionSummed(row.session, sum_up(trace.view(row.session))))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
@@ -133,9 +154,9 @@ class CtxviewApp(App[None]):
         else:
             cause = f"{type(error).__name__}: {error}"
             fix, code = "this is a bug in ctxview: please report it with the output of `ctxview info`", 1
-        if self.main.scene is None:
+        if self.main is None:
             self._return_code = code
-            self.main.show_error(cause, fix)
+            self.start.show_error(cause, fix)
         else:
             self.main.say(shown(cause, 200), "bad")
 
@@ -143,21 +164,39 @@ class CtxviewApp(App[None]):
 
     def on_ctxview_app_progressed(self, message: Progressed) -> None:
         if self.trace is None:
-            self.main.show_progress(message.file, message.done, message.total)
+            self.start.show_progress(message.file, message.done, message.total)
 
     def on_ctxview_app_opened(self, message: Opened) -> None:
-        self.trace = self.main.trace = message.trace
+        self.trace = self.start.trace = message.trace
         if not message.trace.sessions:
-            self.main.show_empty("No session was found in this trace.")
+            self.start.show_empty("No session was found in this trace.")
 
     def on_ctxview_app_scene_read(self, message: SceneRead) -> None:
-        self.sums[message.scene.view.row.session] = reports.sum_up(message.scene.view)
-        self.main.show_scene(message.trace, message.scene, message.focus)
+        scene, trace = message.scene, self.trace
+        self.sums[scene.view.row.session] = message.summed
+        if trace is None:
+            return
+        if self.main is not None:
+            self.main.show_scene(scene, message.focus)
+        elif scene.empty:
+            self.start.show_empty("This session has no turns and no blocks.")
+        else:
+            from ctxview.tui.main_screen import MainScreen
+
+            self.main = MainScreen(self.trace_title, trace, scene, message.focus)
+            small = isinstance(self.screen, TooSmall)
+            if small:
+                self.pop_screen()
+            self.switch_screen(self.main)
+            if small:
+                self.push_screen(TooSmall())
 
     def on_ctxview_app_session_summed(self, message: SessionSummed) -> None:
+        from ctxview.tui import overlays, reports
+
         self.sums[message.session] = message.summed
         top = self.screen
-        if isinstance(top, ReportScreen) and top.key == "S" and self.trace is not None:
+        if isinstance(top, overlays.ReportScreen) and top.key == "S" and self.trace and self.main:
             top.load(reports.sessions(self.trace, self.sums, self.main.place))
 
     # ------------------------------------------------------------------- screens
@@ -179,6 +218,5 @@ class CtxviewApp(App[None]):
     def use_theme(self, dark: bool) -> None:
         self.theme = DARK if dark else LIGHT
         for screen in self.screen_stack:
-            screen.refresh(layout=False)
             for widget in screen.query("*"):
                 widget.refresh()

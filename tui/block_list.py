@@ -21,8 +21,8 @@ from textual.strip import Strip
 from ctxview.annotate import Pairing
 from ctxview.model import CutRow, SpanRow
 from ctxview.tui.cells import Part, fit, right, row
-from ctxview.tui.facts import Scene, Words, count, cut_words, label, line_of
-from ctxview.tui.palette import GLYPHS, Brush, brush, kind_ink, telling
+from ctxview.tui.facts import Scene, count, cut_words, label, line_of
+from ctxview.tui.palette import GLYPHS, Brush, Words, brush, kind_ink, telling
 from ctxview.window.view import SessionView
 
 _GONE_ROWS: Final = 12
@@ -70,12 +70,16 @@ def rows_at(view: SessionView, turn: int) -> tuple[list[Row], dict[int, str]]:
     rows: list[Row] = list(spans)
     left = [n for n, change in changes.items() if change.what == "-"]
     gone = sorted((_last_span(view, n, turn) for n in left), key=lambda s: s.pos)
-    if 0 < len(gone) <= _GONE_ROWS:
-        for span in gone:
-            rows.insert(bisect_left(rows, span.pos, key=_pos), Gone(span))
-    elif gone:
+    shown, many_gone = gone, []
+    if len(gone) > _GONE_ROWS:  # a pin that left is never hidden among the others
+        shown = [s for s in gone if s.block in view.pins]
+        many_gone = [s for s in gone if s.block not in view.pins]
+    for span in shown[:_GONE_ROWS]:
+        rows.insert(bisect_left(rows, span.pos, key=_pos), Gone(span))
+    many_gone += shown[_GONE_ROWS:]
+    if many_gone:
         cut = next((c for c in view.cuts if c.turn == turn), None)
-        many = GoneMany(len(gone), sum(s.tokens for s in gone), cut, gone[0].pos)
+        many = GoneMany(len(many_gone), sum(s.tokens for s in many_gone), cut, many_gone[0].pos)
         rows.insert(bisect_left(rows, many.pos, key=_pos), many)
     call, sizes = view.turn(turn), view.tokens(turn)
     missing = call.missing if call else ()
@@ -175,7 +179,7 @@ class BlockList(ScrollView, can_focus=True):
                 self.post_message(self.Opened())
 
     def render_line(self, y: int) -> Strip:
-        width, base = self.scrollable_content_region.width, self.rich_style
+        width, base = self.scrollable_content_region.width, self.visual_style.rich_style
         index = y + self.scroll_offset.y
         if self.scene is None or index >= len(self.rows):
             return Strip.blank(width, base)
@@ -214,8 +218,10 @@ class BlockList(ScrollView, can_focus=True):
         edit = view.edits[span.ended_by] if span.ended_by is not None else None
         state = "cut" if edit is not None and edit.cut is not None else "absent"
         parts = _head("-", state, count(block, span.tokens), label(block)[0], "dim", paint, width)
-        words: Words = [(text, "dim") for text, _ in line_of(view, block, span, width)]
-        return parts + [(text, paint(ink, italic=True)) for text, ink in words]
+        pin = view.pins.get(block.n)
+        words: Words = [(f"◆ pinned {pin.kind} · ", "pinned")] if pin else []
+        words += [(text, "dim") for text, _ in line_of(view, block, span, width)]
+        return parts + [(text, paint(ink, italic=ink == "dim")) for text, ink in words]
 
 
 def _head(mark: str, state: str, tokens: str, kind: str, kind_style: str, paint: Brush, width: int) -> list[Part]:

@@ -33,7 +33,7 @@ class Places(Provider):
         screen = self.screen
         words = query.strip().lower()
         number = words.removeprefix("turn").strip()
-        if isinstance(screen, MainScreen) and screen.scene and number.isdecimal() and len(number) < 10:
+        if isinstance(screen, MainScreen) and number.isdecimal() and len(number) < 10:
             turn = max(1, min(int(number), screen.scene.view.now))
             text = f"turn {turn:,}"
             yield Hit(1.0, Content(text), lambda: screen.jump(turn), text=text)
@@ -52,16 +52,15 @@ class Places(Provider):
         if not isinstance(screen, MainScreen):
             return
         scene, trace = screen.scene, screen.trace
-        if scene is not None:
-            view = scene.view
-            if scene.trouble is not None:
-                yield f"what went wrong first: {scene.trouble.what}, turn {scene.trouble.turn:,}", screen.action_trouble
-            yield f"last turn, {view.last:,}", screen.action_last_turn
-            yield "first turn", screen.action_first_turn
-            yield "now: what stands after the last turn", _to_turn(screen, view.now)
-            for cut in view.cuts:
-                yield f"cut {cut.n + 1:,} before turn {cut.turn:,}: {cut_words(cut)}", _to_turn(screen, cut.turn)
-        if trace is not None and len(trace.sessions) > 1:
+        view = scene.view
+        if scene.trouble is not None:
+            yield f"what went wrong first: {scene.trouble.what}, turn {scene.trouble.turn:,}", screen.action_trouble
+        yield f"last turn, {view.last:,}", screen.action_last_turn
+        yield "first turn", screen.action_first_turn
+        yield "now: what stands after the last turn", _to_turn(screen, view.now)
+        for cut in view.cuts:
+            yield f"cut {cut.n + 1:,} before turn {cut.turn:,}: {cut_words(cut)}", _to_turn(screen, cut.turn)
+        if len(trace.sessions) > 1:
             for row in trace.sessions:
                 name = shown(row.title or row.agent or row.session, 80)
                 yield f"session {name} ({shown(row.session, 40)})", _to_session(screen, row.session)

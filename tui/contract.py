@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ctxview.model import FileRow, IssueRow, SessionRow
-from ctxview.window.view import SessionView
+if TYPE_CHECKING:  # the first paint waits for what is imported here
+    from ctxview.model import FileRow, IssueRow, SessionRow
+    from ctxview.window.view import SessionView
 
 
 class TraceLike(Protocol):

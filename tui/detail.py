@@ -9,10 +9,11 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from ctxview.annotate import Pairing
 from ctxview.tui.block_list import Gone, GoneMany, Row, Unlogged, unlogged_words
 from ctxview.tui.cells import fit, row, shown_lines, wrap
-from ctxview.tui.facts import Scene, Words, block_facts, cut_words, state_words
-from ctxview.tui.palette import brush
+from ctxview.tui.facts import Scene, block_facts, cut_words, state_words
+from ctxview.tui.palette import Words, brush
 from ctxview.window.view import WindowBlock
 
 PANE_CHARS: Final = 20_000
@@ -30,14 +31,14 @@ class DetailPane(ScrollView, can_focus=False):
     scene: Scene | None = None
     turn: int = 1
     item: Row | None = None
+    pairing: Pairing | None = None
     chars: int = PANE_CHARS
     _lines: Sequence[Words] = ()
-    _key: object = None
 
-    def show(self, scene: Scene, turn: int, item: Row | None) -> None:
-        """Show a row as it stands at `turn`."""
+    def show(self, scene: Scene, turn: int, item: Row | None, pairing: Pairing | None = None) -> None:
+        """Show a row as it stands at `turn`; `pairing` is that turn's, where the caller has it."""
         fresh = scene is not self.scene or item != self.item
-        self.scene, self.turn, self.item = scene, turn, item
+        self.scene, self.turn, self.item, self.pairing = scene, turn, item, pairing
         self._lay_out()
         if fresh:
             self.scroll_to(y=0, animate=False, immediate=True)
@@ -49,12 +50,12 @@ class DetailPane(ScrollView, can_focus=False):
         width = self.scrollable_content_region.width - 2
         if self.scene is None or width < 4:
             return
-        self._lines = detail_lines(self.scene, self.turn, self.item, width, self.chars)
+        self._lines = detail_lines(self.scene, self.turn, self.item, width, self.chars, self.pairing)
         self.virtual_size = Size(0, len(self._lines))
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        width, base, paint = self.scrollable_content_region.width, self.rich_style, brush(self)
+        width, base, paint = self.scrollable_content_region.width, self.visual_style.rich_style, brush(self)
         index = y + self.scroll_offset.y
         if index >= len(self._lines):
             return Strip.blank(width, base)
@@ -62,7 +63,9 @@ class DetailPane(ScrollView, can_focus=False):
         return row([(" ", paint("text")), *parts], width, base)
 
 
-def detail_lines(scene: Scene, turn: int, item: Row | None, width: int, chars: int) -> list[Words]:
+def detail_lines(
+    scene: Scene, turn: int, item: Row | None, width: int, chars: int, pairing: Pairing | None = None
+) -> list[Words]:
     """Everything about a row of the list, as lines of at most `width` cells."""
     if item is None:
         return [[("nothing in this window", "dim")]]
@@ -75,8 +78,9 @@ def detail_lines(scene: Scene, turn: int, item: Row | None, width: int, chars: i
         return lines + _facts(facts, width) + [[], [("x lists them with their texts", "dim")]]
     view, gone = scene.view, isinstance(item, Gone)
     span = item.span if isinstance(item, Gone) else item
-    at = turn - 1 if gone else turn
-    standing: WindowBlock = view.stand(span, view.pairing(at))
+    if gone or pairing is None:
+        pairing = view.pairing(turn - 1 if gone else turn)
+    standing: WindowBlock = view.stand(span, pairing)
     states = ("absent", *standing.states) if gone else standing.states
     block = standing.block
     head: Words = [*state_words(states), (f" · {block.kind}", "text"), (f" · {span.tokens:,} tokens", "text")]

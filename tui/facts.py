@@ -7,15 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from ctxview.model import NEVER, BlockRow, CutRow, SpanRow
 from ctxview.tui.cells import shown
-from ctxview.tui.palette import GLYPHS, telling
+from ctxview.tui.palette import GLYPHS, Words, telling
 from ctxview.window.view import SessionView, WindowBlock
-
-Words: TypeAlias = list[tuple[str, str]]
-"""(text, ink name) pairs of one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +34,10 @@ class Scene:
     trouble: Trouble | None
     estimated: bool
     """True when no count of the session comes from a tokenizer."""
+
+    @property
+    def empty(self) -> bool:
+        return not self.view.turns and not self.view.blocks
 
 
 def make_scene(view: SessionView) -> Scene:
@@ -152,7 +152,7 @@ def breadcrumbs(title: str, scene: Scene, turn: int, many_sessions: bool) -> lis
             words.append((f" · {call.fidelity}", "good" if call.fidelity == "exact" else "text"))
             if call.missing:
                 what = ", ".join(shown(m, 20) for m in call.missing)
-                words.append((f" · not logged: {what}" if names else " · partly logged", "warn"))
+                words.append((f" · not logged: {what}" if names else " · partly logged", "dim"))
         found.append(words)
     return found
 

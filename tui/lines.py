@@ -11,9 +11,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ctxview.tui.cells import Part, row
-from ctxview.tui.facts import Words
+from ctxview.tui.contract import TraceLike
 from ctxview.tui.keys import FOOTER
-from ctxview.tui.palette import brush
+from ctxview.tui.palette import Words, brush
 
 _GAP: Final = " · "
 
@@ -30,9 +30,17 @@ class Line(Widget):
     def render_line(self, y: int) -> Strip:
         paint = brush(self)
         width = self.size.width
+        if y:
+            return Strip.blank(width, self.visual_style.rich_style)
         words = self.parts(max(0, width - 2))
         parts: list[Part] = [(" ", paint("text")), *((text, paint(ink)) for text, ink in words)]
-        return row(parts, width, self.rich_style)
+        return row(parts, width, self.visual_style.rich_style)
+
+
+def issues_words(trace: TraceLike | None) -> Words:
+    """How many issues the trace has and the key that shows them; nothing when there are none."""
+    count = len(trace.issues) if trace else 0
+    return [(f"{count:,} issue{'s' if count > 1 else ''} ", "warn"), ("e", "accent")] if count else []
 
 
 def size_of(words: Iterable[tuple[str, str]]) -> int:

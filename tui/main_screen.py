@@ -18,10 +18,11 @@ from ctxview.tui.block_list import BlockList, GoneMany, Unlogged, block_of
 from ctxview.tui.cells import shown
 from ctxview.tui.contract import TraceLike
 from ctxview.tui.detail import DetailPane
-from ctxview.tui.facts import Scene, Words, breadcrumbs, status
+from ctxview.tui.facts import Scene, breadcrumbs, status
 from ctxview.tui.keys import bindings
-from ctxview.tui.lines import Breadcrumb, KeyLine, Status
-from ctxview.tui.overlays import DetailScreen, Notice, ReportScreen, block_text
+from ctxview.tui.lines import Breadcrumb, KeyLine, Status, issues_words
+from ctxview.tui.overlays import DetailScreen, ReportScreen, block_text
+from ctxview.tui.palette import Words
 from ctxview.tui.strip import Timeline
 
 if TYPE_CHECKING:
@@ -41,11 +42,12 @@ class MainScreen(Screen[None]):
     place: reactive[Focus] = reactive(Focus(), repaint=False, init=False)
     """What is shown. `turn` is never None once a session is shown."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, trace: TraceLike, scene: Scene, focus: Focus) -> None:
         super().__init__()
         self.trace_title = title
-        self.trace: TraceLike | None = None
-        self.scene: Scene | None = None
+        self.trace = trace
+        self.scene = scene
+        self._first = focus
         self._message: Words = []
         self._past: list[Focus] = []
         self._past_at = 0
@@ -56,7 +58,6 @@ class MainScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Breadcrumb(id="breadcrumb")
         yield Timeline(id="timeline")
-        yield Notice(id="notice")
         with Horizontal(id="panes"):
             yield BlockList(id="blocks")
             yield DetailPane(id="detail")
@@ -66,72 +67,25 @@ class MainScreen(Screen[None]):
     def on_mount(self) -> None:
         self._breadcrumb = self.query_one(Breadcrumb)
         self._timeline = self.query_one(Timeline)
-        self._notice = self.query_one(Notice)
         self._blocks = self.query_one(BlockList)
         self._detail = self.query_one(DetailPane)
         self._status = self.query_one(Status)
-        self.show_progress(self.trace_title, 0, 0)
+        self.show_scene(self.scene, self._first)
 
     @property
     def ctxview(self) -> CtxviewApp:
         return cast("CtxviewApp", self.app)
 
-    # ------------------------------------------------------- before there is a window
-
-    def show_progress(self, file: str, done: int, total: int) -> None:
-        """The determinate bar, by bytes."""
-        width = 40
-        filled = width * min(done, total) // total if total else 0
-        size = f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB" if total else "opening"
-        self._notice_lines(
-            [("reading", "dim")],
-            [
-                [(f"reading {shown(file, 50)}", "text")],
-                [("━" * filled, "accent"), ("─" * (width - filled), "rule"), (f"  {size}", "dim")],
-            ],
-        )
-
-    def show_error(self, cause: str, fix: str) -> None:
-        lines: list[Words] = [[("✗ cannot show this trace", "bad")], [], [(shown(cause, 400), "text")]]
-        if fix:
-            lines += [[], [(shown(fix, 400), "accent")]]
-        self._notice_lines([("error", "bad")], [*lines, [], [("q quits", "dim")]])
-
-    def show_empty(self, what: str) -> None:
-        self._notice_lines(
-            [("nothing to show", "warn")],
-            [
-                [(what, "text")],
-                [],
-                [("ctxview info", "accent"), (" says what was read", "dim")],
-                [("e", "accent"), (" shows the load report", "dim")],
-                [("ctxview sample", "accent"), (" opens a bundled example", "dim")],
-            ],
-        )
-
-    def _notice_lines(self, aside: Words, lines: list[Words]) -> None:
-        self._breadcrumb.show([[(shown(self.trace_title, 60), "text"), (" › ", "dim"), *aside]], self._issues())
-        self._notice.show(lines)
-        self.set_class(True, "noticing")
-
-    def _issues(self) -> Words:
-        count = len(self.trace.issues) if self.trace else 0
-        if not count:
-            return []
-        return [(f"{count:,} issue{'s' if count > 1 else ''} ", "warn"), ("e", "accent")]
-
     # ------------------------------------------------------------------ a session
 
-    def show_scene(self, trace: TraceLike, scene: Scene, focus: Focus) -> None:
+    def show_scene(self, scene: Scene, focus: Focus) -> None:
         """Show a session at a focus; what the focus names and the session lacks is said in the status line."""
         view = scene.view
-        self.trace, self.scene = trace, scene
-        self._message = []
-        if not view.turns and not view.blocks:
-            self.scene = None
-            self.show_empty("This session has no turns and no blocks.")
+        if scene is not self.scene and scene.empty:
+            self.say("this session has no turns and no blocks", "warn")
             return
-        self.set_class(False, "noticing")
+        self.scene = scene
+        self._message = []
         if scene.trouble is not None:
             self._message = [("! ", "bad"), (f"{scene.trouble.what}, turn {scene.trouble.turn:,}", "text")]
         turn = view.resolve_turn(None)
@@ -149,8 +103,6 @@ class MainScreen(Screen[None]):
             self.place = focus
 
     def watch_place(self, old: Focus, new: Focus) -> None:
-        if self.scene is None:
-            return
         if (old.session, old.turn) == (new.session, new.turn) and self._blocks.scene is self.scene:
             self._draw_detail()
         else:
@@ -158,23 +110,23 @@ class MainScreen(Screen[None]):
 
     def _draw(self, focus: Focus) -> None:
         scene, turn = self.scene, focus.turn
-        if scene is None or turn is None or self.trace is None:
+        if turn is None:
             return
         number = scene.view.block(focus.block).n if focus.block else None
         self._blocks.show(scene, turn, number)
         self._timeline.show(scene, turn)
         many = len(self.trace.sessions) > 1
-        self._breadcrumb.show(breadcrumbs(self.trace_title, scene, turn, many), self._issues())
+        self._breadcrumb.show(breadcrumbs(self.trace_title, scene, turn, many), issues_words(self.trace))
         self._draw_status()
         self._draw_detail()
 
     def _draw_status(self) -> None:
-        if self.scene is not None and self.place.turn is not None:
+        if self.place.turn is not None:
             self._status.show(status(self.scene, self.place.turn), self._message)
 
     def _draw_detail(self) -> None:
-        if self.scene is not None and self.place.turn is not None and self._detail.display:
-            self._detail.show(self.scene, self.place.turn, self._blocks.current)
+        if self.place.turn is not None and self._detail.display:
+            self._detail.show(self.scene, self.place.turn, self._blocks.current, self._blocks.pairing)
 
     def say(self, text: str, ink: str = "text") -> None:
         """A word in the status line, until the turn changes."""
@@ -185,7 +137,7 @@ class MainScreen(Screen[None]):
 
     def jump(self, turn: int, block: str | None = None, *, remember: bool = True) -> None:
         """Go to a turn of this session, and to a block; without one, stay on the block."""
-        if self.scene is None or self.place.turn is None:
+        if self.place.turn is None:
             return
         turn = max(1, min(turn, self.scene.view.now))
         focus = replace(self.place, turn=turn, block=block or self._here())
@@ -201,7 +153,7 @@ class MainScreen(Screen[None]):
         """Id of the block under the cursor."""
         current = self._blocks.current
         number = block_of(current) if current is not None else None
-        return None if number is None or self.scene is None else self.scene.view.blocks[number].id
+        return None if number is None else self.scene.view.blocks[number].id
 
     def _remember(self) -> None:
         self._past[self._past_at :] = [self.place]
@@ -254,11 +206,10 @@ class MainScreen(Screen[None]):
         self.jump(1)
 
     def action_last_turn(self) -> None:
-        if self.scene is not None:
-            self.jump(self.scene.view.last or self.scene.view.now)
+        self.jump(self.scene.view.last or self.scene.view.now)
 
     def action_cut(self, by: int) -> None:
-        if self.scene is None or self.place.turn is None:
+        if self.place.turn is None:
             return
         now, turns = self.place.turn, sorted({c.turn for c in self.scene.view.cuts})
         ahead = [t for t in turns if t > now] if by > 0 else [t for t in reversed(turns) if t < now]
@@ -268,7 +219,7 @@ class MainScreen(Screen[None]):
             self.say(f"no {'later' if by > 0 else 'earlier'} cut", "warn")
 
     def action_change(self, by: int) -> None:
-        if self.scene is None or self.place.turn is None:
+        if self.place.turn is None:
             return
         current = self._blocks.current
         number = block_of(current) if current is not None else None
@@ -284,8 +235,8 @@ class MainScreen(Screen[None]):
             self.say(f"no {'later' if by > 0 else 'earlier'} change of this block", "warn")
 
     def action_trouble(self) -> None:
-        trouble = self.scene.trouble if self.scene else None
-        if self.scene is None or trouble is None:
+        trouble = self.scene.trouble
+        if trouble is None:
             self.say("nothing went wrong that can be told without checks", "good")
             return
         block = None if trouble.block is None else self.scene.view.blocks[trouble.block].id
@@ -309,7 +260,7 @@ class MainScreen(Screen[None]):
 
     def action_detail(self) -> None:
         current = self._blocks.current
-        if self.scene is None or current is None or self.place.turn is None:
+        if current is None or self.place.turn is None:
             return
         if isinstance(current, GoneMany):
             self.action_loss()
@@ -318,7 +269,7 @@ class MainScreen(Screen[None]):
 
     def action_copy(self) -> None:
         current = self._blocks.current
-        if self.scene is None or current is None or isinstance(current, GoneMany | Unlogged):
+        if current is None or isinstance(current, GoneMany | Unlogged):
             self.say("this row has no text of its own", "warn")
             return
         text = block_text(self.scene, current)
@@ -351,29 +302,27 @@ class MainScreen(Screen[None]):
             self.goto(focus)
 
     def action_loss(self) -> None:
-        if self.scene is not None and self.place.turn is not None:
+        if self.place.turn is not None:
             self._report(reports.loss(self.scene, self.place, self.place.turn), "x")
 
     def action_budget(self) -> None:
-        if self.scene is not None and self.place.turn is not None:
+        if self.place.turn is not None:
             self._report(reports.budget(self.scene, self.place.turn), "b")
 
     def action_life(self) -> None:
         current = self._blocks.current
         number = block_of(current) if current is not None else None
-        if self.scene is None or number is None:
+        if number is None:
             self.say("this row is no block", "warn")
             return
         self._report(reports.life(self.scene, self.place, self.scene.view.blocks[number]), "v")
 
     def action_sessions(self) -> None:
-        if self.trace is not None:
-            self._report(reports.sessions(self.trace, self.ctxview.sums, self.place), "S")
-            self.ctxview.sum_sessions()
+        self._report(reports.sessions(self.trace, self.ctxview.sums, self.place), "S")
+        self.ctxview.sum_sessions()
 
     def action_report(self) -> None:
-        if self.trace is not None:
-            self._report(reports.load_report(self.trace), "e")
+        self._report(reports.load_report(self.trace), "e")
 
     def action_help(self) -> None:
         self._report(reports.key_help(), "question_mark")

@@ -1,21 +1,19 @@
-"""Screens over the main one: a report one can scroll and choose from, a block in full, a screen that is too small."""
+"""Screens over the main one: a report one can scroll and choose from, and a block in full."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.events import Click
+from textual.events import Click, Resize
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.widget import Widget
 
 from ctxview.focus import Focus
 from ctxview.model import SpanRow
@@ -23,13 +21,10 @@ from ctxview.text import safe_text
 from ctxview.tui.block_list import Gone, Row, block_of
 from ctxview.tui.cells import Part, row
 from ctxview.tui.detail import SCREEN_CHARS, DetailPane
-from ctxview.tui.facts import Scene, Words
+from ctxview.tui.facts import Scene
 from ctxview.tui.lines import Line
-from ctxview.tui.palette import brush
+from ctxview.tui.palette import Words, brush
 from ctxview.tui.reports import Report, ReportLine
-
-SMALLEST: Final = (60, 15)
-"""Cells; below this nothing is shown but a word that says so."""
 
 
 class Title(Line):
@@ -103,7 +98,7 @@ class ReportLines(ScrollView, can_focus=True):
                 self.choose()
 
     def render_line(self, y: int) -> Strip:
-        width, base, paint = self.scrollable_content_region.width, self.rich_style, brush(self)
+        width, base, paint = self.scrollable_content_region.width, self.visual_style.rich_style, brush(self)
         index = y + self.scroll_offset.y
         if index >= len(self.lines):
             return Strip.blank(width, base)
@@ -152,14 +147,24 @@ class ReportScreen(ModalScreen[Focus | None]):
     def on_mount(self) -> None:
         self._bindings.bind(self.key, "close", show=False)
 
+    def on_resize(self, event: Resize) -> None:
+        self._fit(event.size.height)
+
+    def _fit(self, height: int) -> None:
+        """As high as its lines need, at most nine tenths of the screen."""
+        lines = len(self.report.lines) + 5  # border, title, a blank line, keys
+        self.query_one(".overlay").styles.height = min(lines, max(5, height * 9 // 10))
+
     @property
     def body(self) -> ReportLines:
         return self.query_one(ReportLines)
 
     def load(self, report: Report) -> None:
         """Show newer lines of the same report."""
+        self.report = report
         if self.is_mounted:
             self.body.load(report)
+            self._fit(self.size.height)
 
     def action_move(self, by: int) -> None:
         self.body.step(by)
@@ -231,37 +236,3 @@ def block_text(scene: Scene, item: Row) -> str:
     """The text of a row's block as it stands there, with what could act on a terminal escaped."""
     span = item.span if isinstance(item, Gone) else item
     return safe_text(scene.view.text(span.content)) if isinstance(span, SpanRow) else ""
-
-
-class Notice(Widget):
-    """A few centred lines where there is nothing to list: loading, empty, an error, no room."""
-
-    ALLOW_SELECT = False
-    lines: Sequence[Words] = ()
-
-    def show(self, lines: list[Words]) -> None:
-        self.lines = lines
-        self.refresh()
-
-    def render_line(self, y: int) -> Strip:
-        width, base, paint = self.size.width, self.rich_style, brush(self)
-        index = y - max(0, (self.size.height - len(self.lines)) // 2)
-        if not 0 <= index < len(self.lines):
-            return Strip.blank(width, base)
-        words = self.lines[index]
-        used = sum(len(text) for text, _ in words)
-        parts: list[Part] = [(" " * max(0, (width - used) // 2), paint("text"))]
-        return row([*parts, *((text, paint(ink)) for text, ink in words)], width, base)
-
-
-class TooSmall(ModalScreen[None]):
-    """Stands over everything while the terminal is smaller than `SMALLEST`."""
-
-    def compose(self) -> ComposeResult:
-        notice = Notice()
-        width, height = SMALLEST
-        notice.lines = [
-            [("This terminal is too small", "warn")],
-            [(f"ctxview needs {width} × {height} cells", "dim")],
-        ]
-        yield notice

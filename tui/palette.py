@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
 
 from rich.style import Style
-from textual.app import App
 from textual.theme import Theme
 from textual.widget import Widget
+
+Words: TypeAlias = list[tuple[str, str]]
+"""(text, ink name) pairs of one line."""
 
 DARK: Final = "ctxview-dark"
 LIGHT: Final = "ctxview-light"
@@ -145,10 +147,13 @@ def _over(dark: bool, ink: str, under: str | None) -> Style:
     return Style(color=INKS[ink][index], bgcolor=INKS[under][index] if under else BACKGROUNDS["surface"][index])
 
 
-def brush(owner: Widget | App[object]) -> Brush:
+_DARK_BRUSH: Final = Brush(True)
+_LIGHT_BRUSH: Final = Brush(False)
+
+
+def brush(owner: Widget) -> Brush:
     """The brush of the theme in use."""
-    app = owner.app if isinstance(owner, Widget) else owner
-    return Brush(app.current_theme.dark)
+    return _LIGHT_BRUSH if owner.app.theme == LIGHT else _DARK_BRUSH
 
 
 def telling(states: tuple[str, ...]) -> str:

@@ -12,7 +12,6 @@ from ctxview.tui.cells import fit, right, shown
 from ctxview.tui.contract import TraceLike
 from ctxview.tui.facts import (
     Scene,
-    Words,
     audit_words,
     count,
     cut_before,
@@ -24,7 +23,7 @@ from ctxview.tui.facts import (
     why_left,
 )
 from ctxview.tui.keys import KEYS
-from ctxview.tui.palette import GLYPHS, kind_ink
+from ctxview.tui.palette import GLYPHS, Words, kind_ink
 from ctxview.window.view import SessionView
 
 _BAR: Final = 32
@@ -83,7 +82,7 @@ def loss(scene: Scene, focus: Focus, turn: int) -> Report:
     for kind in (k for k in KINDS if k in by_kind):
         spans = by_kind[kind]
         tokens = sum(s.tokens for s in spans)
-        lines.append(_bar(kind, tokens, lost, f"{len(spans):,} blocks"))
+        lines.append(_bar(kind, tokens, lost, f"{len(spans):,} block{'s' if len(spans) > 1 else ''}"))
     for span in sorted(kept, key=lambda s: s.pos):
         if len(lines) > 40 or len(kept) > 20:
             break
@@ -302,7 +301,7 @@ def load_report(trace: TraceLike) -> Report:
         lines += [
             _plain(f"  unknown: {n:,} × {shown(name, 80)}", "warn") for name, n in sorted(file.unknown.items())
         ]  # fmt: skip
-    lines += [_plain(), _plain(f"{len(trace.issues):,} issues" if trace.issues else "no issues", "dim")]
+    lines += [_plain(), _plain(f"issues: {len(trace.issues):,}" if trace.issues else "no issues", "dim")]
     for issue in trace.issues:
         where = shown(issue.file, 80) if issue.line is None else f"{shown(issue.file, 80)}:{issue.line}"
         ink = {"error": "bad", "warning": "warn"}.get(issue.severity, "text")

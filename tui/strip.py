@@ -6,7 +6,7 @@ A column shows the largest window of its turns, never a mean, so that no spike i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.segment import Segment
 from textual.events import Click, Resize
@@ -16,8 +16,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ctxview.tui.cells import right
-from ctxview.tui.facts import Scene
 from ctxview.tui.palette import GROUP_OF, KIND_GROUPS, brush
+
+if TYPE_CHECKING:  # the first paint shows this widget empty and waits for no more than it needs
+    from ctxview.tui.facts import Scene
 
 _EIGHTHS: Final = " ▁▂▃▄▅▆▇█"
 _AXIS: Final = 6
@@ -147,7 +149,7 @@ class Timeline(Widget):
         return tuple(reversed(cells))
 
     def render_line(self, y: int) -> Strip:
-        width, base, paint = self.size.width, self.rich_style, brush(self)
+        width, base, paint = self.size.width, self.visual_style.rich_style, brush(self)
         if self.scene is None:
             return Strip.blank(width, base)
         columns, height = self.columns(), self.size.height
@@ -173,7 +175,7 @@ class Timeline(Widget):
                     segments.append(Segment("│" if here and stop - start == 1 else " ", base + paint("accent")))
                 else:
                     style = paint.over(ink, behind)
-                    segments.append(Segment(text, style + paint("text") if here else style))
+                    segments.append(Segment(text, style + paint("accent") if here else style))
         mark = "▶" if y == height - 1 and self.turn > self._count else " "
         segments.append(Segment(mark, base + paint("accent", bold=True)))
         return Strip(segments, width).simplify().adjust_cell_length(width, base)

@@ -38,9 +38,9 @@ class Lanes:
         return list(self._starts)
 
     def parent_of(self, value: dict[str, Any]) -> Node | None:
-        """The node above a line; when it was never logged, the previous line of the lane."""
+        """The node above a line; when it was never logged or not named, the previous line of the lane."""
         uuid = value.get("parentUuid")
-        if not isinstance(uuid, str):
+        if uuid is None and "parentUuid" in value:
             return None
         found = self._tree.get(uuid)
         if found is not None:
