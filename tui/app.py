@@ -187,7 +187,7 @@ class CtxviewApp(App[None]):
             small = isinstance(self.screen, TooSmall)
             if small:
                 self.pop_screen()
-            self.switch_screen(self.main)
+            self.push_screen(self.main)
             if small:
                 self.push_screen(TooSmall())
 
