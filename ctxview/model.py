@@ -447,6 +447,79 @@ class FileRow:
     unreadable: int
 
 
+# ------------------------------------------------------------------------------------------ facts, from annotate
+
+Evidence: TypeAlias = Literal["stated", "matched", "inferred"]
+"""In the log or by a person; by a documented rule; a guess that says so."""
+PinKind: TypeAlias = Literal[
+    "goal", "constraint", "preference", "decision", "denial", "approval", "plan", "workflow", "question", "system",
+    "user",
+]  # fmt: skip
+Effect: TypeAlias = Literal["read", "write", "edit", "ack", "event", "change"]
+"""What a call did to a resource: `read` and `write` blocks hold its content (the result of a read, the call of a
+write), `edit` changes it without showing it whole, `ack` answers a write or an edit without content, `event` is never
+merged, `change` is a note that something outside changed it."""
+ResourceState: TypeAlias = Literal["live", "superseded", "stale"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A block whose absence from a window explains a failure."""
+
+    block: int
+    """`BlockRow.n`."""
+    kind: PinKind
+    evidence: Evidence
+    rule: str
+    """The documented rule that found it, in words."""
+    since: int = 1
+    """First turn from which the fact is known: the first window its block can stand in."""
+    until: int = NEVER
+    """First turn from which it holds no longer (a workflow that was finished)."""
+    priority: int = 0
+    """Higher survives longer when pins are capped."""
+    quote: str = ""
+    """The words that matched, at most 200 characters, for a screen; empty for the whole block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one block says of one resource."""
+
+    block: int
+    """The block that holds the content, or that acknowledges, edits or notes the change."""
+    key: str | None
+    """`file:PATH`, `record:TABLE:ID`, `url:URL`; None for an event."""
+    effect: Effect
+    turn: int
+    """The turn whose model call asked for it; its age at turn t is t minus this."""
+    since: int
+    """First turn whose window can hold it."""
+    call: int | None = None
+    """Block number of the tool call, where `block` is its result."""
+    first: int | None = None
+    """First and last line seen, 1-based; None for the whole resource."""
+    last: int | None = None
+    content: str | None = None
+    """Hash of the content seen; None when there is none."""
+    evidence: Evidence = "matched"
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceChange:
+    """From turn `since` on, the observation in `block` of `key` is in `state`. Staleness by age is not stored: it
+    follows from `Observation.turn` and the threshold of its type."""
+
+    block: int
+    key: str
+    since: int
+    state: ResourceState
+    because: int | None
+    """Block number of what superseded it or made it stale."""
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """A run of turns over which recorded = factor x counted + constant was fitted."""

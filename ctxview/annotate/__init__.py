@@ -4,6 +4,6 @@ Policies, checks and views read facts and never raw text, so that a rule stands 
 """
 
 from ctxview.annotate.pairing import Pairing, pair
-from ctxview.annotate.pins import Pin, PinKind, find_pins
+from ctxview.annotate.pins import find_pins
 
-__all__ = ["Pairing", "Pin", "PinKind", "find_pins", "pair"]
+__all__ = ["Pairing", "find_pins", "pair"]

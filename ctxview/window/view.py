@@ -14,9 +14,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
-from ctxview.annotate import Pairing, Pin, find_pins, pair
+from ctxview.annotate import Pairing, find_pins, pair
 from ctxview.errors import UsageError
-from ctxview.model import KINDS, NEVER, BlockRow, CutRow, EditRow, SessionRow, SpanRow, Stretch, TurnRow
+from ctxview.model import KINDS, NEVER, BlockRow, CutRow, EditRow, Pin, SessionRow, SpanRow, Stretch, TurnRow
 from ctxview.window.limits import limit_of
 
 PREVIEW_CHARS: Final = 240
