@@ -171,10 +171,23 @@ COMMENT ON COLUMN v_window.tokens IS 'Counted tokens of the text in this form.';
 COMMENT ON COLUMN v_window.estimated IS 'True when the verbatim text''s tokens are an estimate.';
 COMMENT ON COLUMN v_window.form IS 'Form in which it stood, as in spans.form.';
 COMMENT ON COLUMN v_window.content IS 'Key of the text in this form: contents.content.';
-COMMENT ON COLUMN v_window.text IS 'The text in this form. Hostile: it may hold control characters.';
 COMMENT ON COLUMN v_window.start IS 'First turn whose window holds it in this form.';
 COMMENT ON COLUMN v_window."end" IS 'First turn whose window no longer does; 2147483647 while it stands.';
 COMMENT ON COLUMN v_window.ended_by IS 'The edit that ended this form: edits.n.';
+
+COMMENT ON VIEW v_window_text IS 'The window at a turn with its texts. Ask with session = and turn =; v_window is quicker where no text is needed.';
+COMMENT ON COLUMN v_window_text.session IS 'Id of the session.';
+COMMENT ON COLUMN v_window_text.turn IS 'Turn, from 1; one past the last is what the next call would send.';
+COMMENT ON COLUMN v_window_text.index IS 'Place of the block in the window, from 0.';
+COMMENT ON COLUMN v_window_text.block IS 'Number of the block in its session: blocks.n.';
+COMMENT ON COLUMN v_window_text.id IS 'Id of the block.';
+COMMENT ON COLUMN v_window_text.role IS 'system, user, assistant or tool.';
+COMMENT ON COLUMN v_window_text.kind IS 'Kind of block, as in blocks.kind.';
+COMMENT ON COLUMN v_window_text.tool IS 'Name of the tool, for calls, results and schemas.';
+COMMENT ON COLUMN v_window_text.tokens IS 'Counted tokens of the text in this form.';
+COMMENT ON COLUMN v_window_text.form IS 'Form in which it stood, as in spans.form.';
+COMMENT ON COLUMN v_window_text.chars IS 'Length of the text in characters.';
+COMMENT ON COLUMN v_window_text.text IS 'The text in this form. Hostile: it may hold control characters.';
 
 COMMENT ON VIEW v_budget IS 'Size of every window, in tokens: as the provider recorded it and as counted from the log.';
 COMMENT ON COLUMN v_budget.session IS 'Id of the session.';
