@@ -87,6 +87,7 @@ class CtxviewApp(App[None]):
         self.sums: dict[str, SessionSum] = {}
         self._open_trace = open_trace
         self._progress_at = 0.0
+        self._exit_code = 0
         for theme in themes():
             self.register_theme(theme)
         self.theme = DARK
@@ -155,7 +156,7 @@ class CtxviewApp(App[None]):
             cause = f"{type(error).__name__}: {error}"
             fix, code = "this is a bug in ctxview: please report it with the output of `ctxview info`", 1
         if self.main is None:
-            self._return_code = code
+            self._exit_code = code
             self.start.show_error(cause, fix)
         else:
             self.main.say(shown(cause, 200), "bad")
@@ -211,6 +212,9 @@ class CtxviewApp(App[None]):
     def on_unmount(self) -> None:
         if self.trace is not None:
             self.trace.close()
+
+    async def action_quit(self) -> None:
+        self.exit(return_code=self._exit_code)
 
     def action_toggle_theme(self) -> None:
         self.use_theme(not self.current_theme.dark)

@@ -63,8 +63,11 @@ class GoneMany:
 Row: TypeAlias = SpanRow | Gone | GoneMany | Unlogged
 
 
-def rows_at(view: SessionView, turn: int) -> tuple[list[Row], dict[int, str]]:
-    """The rows of the window at `turn`, and the change mark of each block that has one."""
+def rows_at(view: SessionView, turn: int, block: int | None = None) -> tuple[list[Row], dict[int, str]]:
+    """The rows of the window at `turn`, and the change mark of each block that has one.
+
+    `block` gets a row of its own even among many that left.
+    """
     changes = view.changes(turn)
     spans: Sequence[SpanRow] = view.spans_at(turn)
     rows: list[Row] = list(spans)
@@ -72,11 +75,10 @@ def rows_at(view: SessionView, turn: int) -> tuple[list[Row], dict[int, str]]:
     gone = sorted((_last_span(view, n, turn) for n in left), key=lambda s: s.pos)
     shown, many_gone = gone, []
     if len(gone) > _GONE_ROWS:  # a pin that left is never hidden among the others
-        shown = [s for s in gone if s.block in view.pins]
-        many_gone = [s for s in gone if s.block not in view.pins]
-    for span in shown[:_GONE_ROWS]:
+        shown = [s for s in gone if s.block == block or s.block in view.pins]
+        many_gone = [s for s in gone if s.block != block and s.block not in view.pins]
+    for span in shown:
         rows.insert(bisect_left(rows, span.pos, key=_pos), Gone(span))
-    many_gone += shown[_GONE_ROWS:]
     if many_gone:
         cut = next((c for c in view.cuts if c.turn == turn), None)
         many = GoneMany(len(many_gone), sum(s.tokens for s in many_gone), cut, many_gone[0].pos)
@@ -103,7 +105,7 @@ def block_of(row: Row) -> int | None:
     return row.span.block if isinstance(row, Gone) else None
 
 
-class BlockList(ScrollView, can_focus=True):
+class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
     """Rows of one window, and a cursor."""
 
     ALLOW_SELECT = False
@@ -127,7 +129,7 @@ class BlockList(ScrollView, can_focus=True):
         offset = self.cursor - self.scroll_offset.y
         same = scene is self.scene
         self.scene, self.turn = scene, turn
-        self.rows, self.marks = rows_at(scene.view, turn)
+        self.rows, self.marks = rows_at(scene.view, turn, block)
         self.pairing = scene.view.pairing(turn)
         self.virtual_size = Size(0, len(self.rows))
         cursor = self._find(block, before if same else None)

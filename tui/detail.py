@@ -23,7 +23,7 @@ SCREEN_CHARS: Final = 2_000_000
 _LABEL: Final = 9
 
 
-class DetailPane(ScrollView, can_focus=False):
+class DetailPane(ScrollView, can_focus=False, inherit_bindings=False):
     """Facts and text of one row of the list."""
 
     ALLOW_SELECT = False

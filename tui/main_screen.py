@@ -277,7 +277,7 @@ class MainScreen(Screen[None]):
         self.say(f"copied {len(text):,} characters", "good")
 
     def action_permalink(self) -> None:
-        command = shown(self.place.command(self.trace_title))
+        command = shown(replace(self.place, block=self._here()).command(self.trace_title))
         self.app.copy_to_clipboard(command)
         self.say(f"copied: {command}", "good")
 

@@ -38,7 +38,7 @@ class Title(Line):
         return self.words
 
 
-class ReportLines(ScrollView, can_focus=True):
+class ReportLines(ScrollView, can_focus=True, inherit_bindings=False):
     """The lines of a report. The cursor rests on lines that lead somewhere, where there are any."""
 
     ALLOW_SELECT = False

@@ -54,7 +54,7 @@ GROUP_OF: Final = {kind: group for group, kinds in KIND_GROUPS.items() for kind 
 INKS: Final[dict[str, tuple[str, str]]] = {
     # name: (on dark, on light)
     "text": ("#d5dae1", "#23272e"),
-    "dim": ("#98a1ad", "#5a626d"),
+    "dim": ("#a3acb8", "#5a626d"),
     "rule": ("#3b434e", "#c3c7cd"),
     "accent": ("#8ab4f8", "#1a56b0"),
     "warn": ("#f0b35a", "#8a5200"),
@@ -62,27 +62,27 @@ INKS: Final[dict[str, tuple[str, str]]] = {
     "good": ("#7fc8a0", "#1d6b42"),
     # states
     "pinned": ("#8ab4f8", "#1a56b0"),
-    "rolling": ("#a4adb8", "#59616b"),
+    "rolling": ("#a8b1bc", "#59616b"),
     "superseded": ("#d9a3d9", "#86368a"),
     "stale": ("#f0b35a", "#8a5200"),
     "cut": ("#ff8a7a", "#b3261e"),
     "ledger": ("#e3d177", "#6e5c00"),
-    "absent": ("#98a1ad", "#5a626d"),
+    "absent": ("#a3acb8", "#5a626d"),
     "orphan": ("#ff8a7a", "#b3261e"),
     "duplicate": ("#d9a3d9", "#86368a"),
     "cleared": ("#f0b35a", "#8a5200"),
     "injected": ("#b3a6e8", "#5b46a8"),
     "inherited": ("#8fc4c4", "#1e6464"),
     # kinds, in the list and in the strip
-    "unlogged": ("#98a1ad", "#5a626d"),
-    "kind-unlogged": ("#8b94a0", "#68707b"),
-    "kind-system": ("#6f9fe8", "#2f66b8"),
+    "unlogged": ("#a3acb8", "#5a626d"),
+    "kind-unlogged": ("#a3acb8", "#5a626d"),
+    "kind-system": ("#7aa8ee", "#2a5fae"),
     "kind-user": ("#e0c463", "#7a6200"),
     "kind-summary": ("#ef9a6c", "#9c4a14"),
     "kind-assistant": ("#79bf93", "#256d45"),
     "kind-tool": ("#5fa9b8", "#1f6b7a"),
     # the strip's layers: calmer, for areas (contrast 3)
-    "fill-unlogged": ("#5f6976", "#8d949e"),
+    "fill-unlogged": ("#5f6976", "#878e98"),
     "fill-system": ("#4d7cc4", "#4f83cf"),
     "fill-user": ("#b89d3e", "#a08415"),
     "fill-summary": ("#c6754a", "#c0672f"),
@@ -93,7 +93,7 @@ INKS: Final[dict[str, tuple[str, str]]] = {
 BACKGROUNDS: Final[dict[str, tuple[str, str]]] = {
     "surface": ("#15191f", "#fbfaf8"),
     "panel": ("#1e242c", "#eceae6"),
-    "cursor": ("#2a3a55", "#d6e4fb"),
+    "cursor": ("#243450", "#dde9fc"),
 }
 
 

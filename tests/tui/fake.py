@@ -87,10 +87,10 @@ def block_row(n: int, turn: int, text: str, role: Role, kind: Kind, tool: str | 
 
 
 def turn_row(turn: int, recorded: int | None, missing: tuple[str, ...] = ("system", "tools")) -> TurnRow:
+    fresh, cached = (None, None) if recorded is None else (10, recorded - 10)
     return TurnRow(
         turn, f"call{turn}", "claude-demo-5", "fake 1.0", "2026-03-01T09:00:10Z", "reconstructed", missing,
-        None if recorded is None else 10, None if recorded is None else recorded - 10, 0, 200, None, False, "end_turn",
-        None, False, "trace.jsonl", turn,
+        fresh, cached, None, 200, None, False, "end_turn", None, False, "trace.jsonl", turn,
     )  # fmt: skip
 
 

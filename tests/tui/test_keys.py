@@ -1,0 +1,226 @@
+"""Keys do what the help says, on a small and on a large terminal."""
+
+from __future__ import annotations
+
+from conftest import WIDE, running
+from fake import FakeTrace, make_view
+
+from ctxview.focus import Focus
+from ctxview.tui.block_list import BlockList, Gone, GoneMany, Unlogged
+from ctxview.tui.detail import DetailPane
+from ctxview.tui.keys import KEYS
+from ctxview.tui.overlays import DetailScreen, ReportScreen
+
+
+async def test_opening_names_the_first_trouble_and_shows_the_last_turn(size):
+    async with running(size=size) as s:
+        assert s.place.turn == 12
+        text = s.text()
+        assert "turn 12/12" in text
+        assert "the goal left the window (compact), turn 5" in text
+        assert "recorded" in text
+        assert "reconstructed" in text
+
+
+async def test_turn_keys(size):
+    async with running(size=size) as s:
+        for key, turn in (("h", 11), ("left", 10), ("l", 11), ("right", 12), ("H", 2), ("L", 12), ("g", 1), ("G", 12)):
+            await s.press(key)
+            assert s.place.turn == turn, key
+        await s.press("l")
+        assert s.place.turn == 13
+        assert "now, after turn 12" in s.text()
+        await s.press("l")
+        assert s.place.turn == 13, "nothing is after now"
+
+
+async def test_block_keys_move_one_row_and_the_focus_names_the_block(size):
+    async with running(size=size) as s:
+        blocks = s.main.query_one(BlockList)
+        await s.press("home")
+        assert blocks.cursor == 0
+        assert isinstance(blocks.current, Unlogged)
+        assert s.place.block is None
+        await s.press("j", "down")
+        assert blocks.cursor == 2
+        assert s.place.block == s.main.scene.view.blocks[blocks.rows[2].block].id
+        await s.press("k")
+        assert blocks.cursor == 1
+        await s.press("end")
+        assert blocks.cursor == len(blocks.rows) - 1
+        await s.press("pageup")
+        assert blocks.cursor == max(0, len(blocks.rows) - blocks.size.height)
+
+
+async def test_the_cursor_stays_on_its_block_from_turn_to_turn():
+    async with running(size=WIDE, focus=Focus(turn=7)) as s:
+        await s.press("home", "j")
+        block = s.place.block
+        await s.press("l", "l")
+        assert s.place.turn == 9
+        assert s.place.block == block
+        await s.press("l")  # the cut of turn 10 drops it: shown as just gone
+        row = s.main.query_one(BlockList).current
+        assert isinstance(row, Gone | GoneMany)
+
+
+async def test_a_pin_that_left_keeps_a_row_of_its_own():
+    trace = FakeTrace("t", (make_view(turns=6, per_turn=9, cut_every=5),))
+    async with running(trace, size=WIDE, focus=Focus(turn=5)) as s:
+        rows = s.main.query_one(BlockList).rows
+        gone = [r for r in rows if isinstance(r, Gone)]
+        assert [s.main.scene.view.pins[r.span.block].kind for r in gone] == ["goal"]
+        assert any(isinstance(r, GoneMany) and r.blocks == 27 for r in rows)
+
+
+async def test_cut_keys_and_their_ends(size):
+    async with running(size=size) as s:
+        await s.press("[")
+        assert s.place.turn == 10
+        await s.press("[")
+        assert s.place.turn == 5
+        await s.press("[")
+        assert s.place.turn == 5
+        assert "no earlier cut" in s.text()
+        await s.press("]")
+        assert s.place.turn == 10
+
+
+async def test_change_keys_follow_the_block():
+    async with running(size=WIDE, focus=Focus(turn=7, block="b000013")) as s:
+        view = s.main.scene.view
+        span = view.life(view.block("b000013").n)[0]
+        await s.press("}")
+        assert s.place.turn == span.end
+        await s.press("{")
+        assert (s.place.turn, s.place.block) == (span.start, "b000013")
+
+
+async def test_trouble_key_goes_there_and_history_comes_back(size):
+    async with running(size=size) as s:
+        await s.press("!")
+        assert s.place.turn == 5
+        assert s.place.block == "b000000"
+        await s.press("ctrl+o")
+        assert s.place.turn == 12
+        await s.press("tab")
+        assert s.place.turn == 5
+        await s.press("tab")
+        assert "no later place" in s.text()
+
+
+async def test_orphans_come_before_the_goal():
+    trace = FakeTrace("t", (make_view(orphan_at=3),))
+    async with running(trace, size=WIDE) as s:
+        trouble = s.main.scene.trouble
+        assert trouble.what == "orphan call without result: Bash"
+        assert trouble.turn == 4
+        assert s.main.scene.view.pairing(4).orphans
+        assert not s.main.scene.view.pairing(3).orphans
+
+
+async def test_enter_shows_the_block_in_full_and_escape_goes_back(size):
+    async with running(size=size) as s:
+        await s.press("end", "enter")
+        assert isinstance(s.app.screen, DetailScreen)
+        assert "origin" in s.text()
+        await s.press("j", "k", "escape")
+        assert s.app.screen is s.main
+
+
+async def test_the_detail_is_a_pane_on_wide_screens_only(size):
+    async with running(size=size) as s:
+        assert s.main.query_one(DetailPane).display == (size == WIDE)
+
+
+async def test_overlays_open_close_and_lead_somewhere():
+    titles = {"x": "Cut before turn 10", "v": "Life of", "b": "Budget at turn 12", "e": "Load report", "?": "Keys"}
+    async with running(size=WIDE) as s:
+        for key, title in titles.items():
+            await s.press(key)
+            assert isinstance(s.app.screen, ReportScreen), key
+            assert title in s.text(), key
+            await s.press(key)
+            assert s.app.screen is s.main, key
+        await s.press("x", "enter")
+        assert s.place.turn == 9, "a dropped block is shown where it last stood"
+
+
+async def test_budget_shows_all_sizes_and_the_audit():
+    async with running(size=WIDE) as s:
+        await s.press("b")
+        text = s.text()
+        for word in ("recorded", "counted", "calibrated", "unlogged", "limit", "audit", "×1.000", "±1.0%"):
+            assert word in text, word
+
+
+async def test_sessions_open_and_history_returns_to_the_parent():
+    async with running(size=WIDE) as s:
+        await s.press("S")
+        assert "explorer" in s.text()
+        await s.press("j", "enter")
+        assert s.place.session == "s-child"
+        assert s.main.scene.view.row.session == "s-child"
+        await s.press("ctrl+o")
+        assert s.main.scene.view.row.session == "s-main"
+        assert s.place.turn == 12
+
+
+async def test_palette_goes_to_a_turn_by_number(size):
+    async with running(size=size) as s:
+        await s.press("colon", "7")
+        await s.pilot.pause(0.5)
+        await s.press("enter")
+        await s.pilot.pause(0.3)
+        assert s.place.turn == 7
+
+
+async def test_copies_the_block_escaped_and_the_permalink():
+    async with running(size=WIDE) as s:
+        await s.press("end", "y")
+        text = s.main.scene.view.text(s.main.query_one(BlockList).current.content)
+        assert s.app.clipboard
+        assert "\x1b" not in s.app.clipboard
+        assert len(s.app.clipboard) >= len(text)
+        await s.press("Y")
+        assert s.app.clipboard.startswith("ctxview trace.jsonl --session s-main --turn 12 --block b")
+
+
+async def test_zoom_gives_the_list_all_and_takes_it_back():
+    async with running(size=WIDE) as s:
+        pane = s.main.query_one(DetailPane)
+        width = pane.size.width
+        await s.press("plus", "plus")
+        assert not pane.display
+        await s.press("_", "_", "_")
+        assert pane.size.width > width
+
+
+async def test_clicks_pick_rows_and_turns(size):
+    async with running(size=size) as s:
+        await s.pilot.click("#blocks", offset=(30, 1))
+        assert s.main.query_one(BlockList).cursor == 1
+        await s.pilot.click("#timeline", offset=(7, 2))
+        await s.settle()
+        assert s.place.turn == 1
+
+
+async def test_help_lists_every_key():
+    async with running(size=(120, 60)) as s:
+        await s.press("?")
+        text = "\n".join("".join(t for t, _ in line.words) for line in s.app.screen.report.lines)
+        for key in KEYS:
+            assert key.shown in text
+            assert key.says in text
+
+
+async def test_a_focus_that_is_not_there_is_said_and_not_a_crash():
+    async with running(size=WIDE, focus=Focus(turn=99)) as s:
+        assert s.place.turn == 12
+        assert "no turn 99" in s.text()
+
+
+async def test_q_quits_with_zero():
+    async with running() as s:
+        await s.press("q")
+        assert s.app.return_code == 0
