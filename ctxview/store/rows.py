@@ -52,6 +52,7 @@ SESSION: Final = """
     SELECT session, parent, parent_call, agent, format, client, title, cwd, "limit", joins_roles, started, ended
     FROM sessions WHERE n = ?
 """
+NUMBER: Final = "SELECT n FROM sessions WHERE session = ?"
 ISSUES: Final = "SELECT file, line, byte, severity, reason, session FROM issues ORDER BY n"
 FILES: Final = """
     SELECT n, path, format, bytes, records, "window", duplicates, unreadable FROM files ORDER BY n

@@ -46,6 +46,8 @@ class Store:
         self._numbers: dict[str, int] = {}
         self._issues = 0
         self._files = 0
+        self._held: dict[str, list[r.Values]] | None = None
+        """Rows that wait for the end of `together`, by table."""
 
     @classmethod
     def memory(cls) -> Store:
@@ -115,11 +117,10 @@ class Store:
 
     def add_sessions(self, rows: Iterable[SessionRow]) -> None:
         """Sessions in the order in which `sessions` shall give them. A second row of one session replaces the first."""
+        numbered = {self._number(row.session): row for row in rows}
         with self._transaction() as cursor:
-            for row in rows:
-                number = self._number(row.session)
-                cursor.execute("DELETE FROM sessions WHERE n = ?", [number])
-                self._append(cursor, "sessions", [r.session_values(number, row)])
+            cursor.execute("DELETE FROM sessions WHERE n IN (SELECT unnest(?::INTEGER[]))", [list(numbered)])
+            self._append(cursor, "sessions", (r.session_values(n, row) for n, row in numbered.items()))
 
     def add_contents(self, rows: Iterable[tuple[int, str, int, int, bool]]) -> None:
         """(content, text, chars, tokens, estimated), keys rising: each key once."""
@@ -199,19 +200,28 @@ class Store:
 
     def view(self, session_id: str) -> SessionView:
         """A session's rows with its recorded spans. Raises UsageError when the store has no such session."""
-        found = self._all("SELECT n FROM sessions WHERE session = ?", replace_surrogates(session_id)[0])
-        if not found:
-            raise UsageError(f"no session {session_id!r}", "see `ctxview info` for the sessions of a trace")
-        n = found[0][0]
-        with r.no_collection():
+        with r.no_collection(), self._cursor() as cursor:
+            cursor.begin()  # one state of the database, whatever is being written meanwhile
+
+            def rows(query: str) -> list[r.Values]:
+                return cursor.execute(query, [n]).fetchall()
+
+            def ordered(query: str) -> list[r.Values]:
+                """By first column. Rows mostly lie in order, which makes it cheaper here than in SQL."""
+                return sorted(rows(query), key=itemgetter(0))
+
+            found = cursor.execute(r.NUMBER, [replace_surrogates(session_id)[0]]).fetchone()
+            if found is None:
+                raise UsageError(f"no session {session_id!r}", "see `ctxview info` for the sessions of a trace")
+            n = found[0]
             return SessionView(
-                row=r.sessions(self._all(r.SESSION, n))[0],
-                turns=r.turns(self._sorted(r.TURNS, n)),
-                blocks=r.blocks(self._sorted(r.BLOCKS, n)),
-                spans=r.spans(self._all(r.SPANS, n)),
-                edits=r.edits(self._sorted(r.EDITS, n)),
-                cuts=r.cuts(self._sorted(r.CUTS, n)),
-                audit=r.stretches(self._all(r.AUDIT, n)),
+                row=r.sessions(rows(r.SESSION))[0],
+                turns=r.turns(ordered(r.TURNS)),
+                blocks=r.blocks(ordered(r.BLOCKS)),
+                spans=r.spans(rows(r.SPANS)),
+                edits=r.edits(ordered(r.EDITS)),
+                cuts=r.cuts(ordered(r.CUTS)),
+                audit=r.stretches(rows(r.AUDIT)),
                 texts=self.text,
             )
 
@@ -232,6 +242,32 @@ class Store:
             cursor.close()
 
     @contextmanager
+    def together(self) -> Iterator[None]:
+        """Hold back the rows added inside and write them at the end: many small sessions cost one insert per table.
+
+        Contents are written at once. Nothing held is written when the inside raises.
+        """
+        with self._writing:
+            self._held = {}
+            try:
+                yield
+                held, self._held = self._held, None
+                for table, rows in held.items():
+                    self._write(table, rows)
+            finally:
+                self._held = None
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Keep a word about the whole store."""
+        with self._transaction() as cursor:
+            cursor.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
+
+    def meta(self, key: str) -> str | None:
+        """A word kept by `set_meta`; None when there is none."""
+        found = self._all("SELECT value FROM meta WHERE key = ?", key)
+        return str(found[0][0]) if found else None
+
+    @contextmanager
     def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
         with self._writing, self._cursor() as cursor:
             cursor.begin()
@@ -243,6 +279,9 @@ class Store:
             cursor.commit()
 
     def _write(self, table: str, rows: Iterable[r.Values]) -> None:
+        if self._held is not None and table != "contents":
+            self._held.setdefault(table, []).extend(rows)
+            return
         with self._transaction() as cursor:
             self._append(cursor, table, rows)
 
@@ -263,10 +302,6 @@ class Store:
     def _all(self, query: str, *values: Any) -> list[r.Values]:
         with self._cursor() as cursor:
             return cursor.execute(query, values).fetchall()
-
-    def _sorted(self, query: str, *values: Any) -> list[r.Values]:
-        """The same by first column: rows mostly lie in order, which makes it cheaper here than in SQL."""
-        return sorted(self._all(query, *values), key=itemgetter(0))
 
 
 def _batches(rows: Iterable[r.Values]) -> Iterator[list[r.Values]]:

@@ -76,7 +76,7 @@ WITH lives AS (
         max("end") FILTER (WHERE start < "end") AS gone,
         list(form ORDER BY start, "end") AS forms,
         max("end") = 2147483647 AS stands,
-        arg_max(ended_by, ("end", start)) AS ended_by
+        arg_max_null(ended_by, ("end", start, coalesce(ended_by, -1))) AS ended_by
     FROM spans
     GROUP BY block_key
 )
