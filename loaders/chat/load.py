@@ -19,8 +19,9 @@ from ctxview.loaders.chat.conversations import (
     task_name,
     unwrap,
 )
-from ctxview.loaders.chat.messages import Calls, message_blocks, role_of
+from ctxview.loaders.chat.messages import message_blocks
 from ctxview.loaders.documents import Meter, Records
+from ctxview.loaders.openai_content import Calls, role_of
 from ctxview.loaders.records import Raw
 from ctxview.loaders.shapes import (
     as_dict,
