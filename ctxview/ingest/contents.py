@@ -1,33 +1,54 @@
 """Texts of a trace, each kept once: a key per text, its count, and the row in the store, batch by batch.
 
-The texts of a batch are dropped as soon as they are counted and stored, so memory is bounded by the batch and by 16
-bytes of digest per distinct text.
+The texts of a batch are dropped as soon as they are counted and stored, so memory is bounded by the batches under way
+and by 16 bytes of digest per distinct text. Small traces are counted here; a large one in worker processes, while
+parsing goes on.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections import deque
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
 from ctxview.store import Store
 from ctxview.text import replace_surrogates
-from ctxview.tokens import Counter
+from ctxview.tokens import Counter, CountingPool, estimate_tokens
 
-_BATCH_CHARS: Final = 8_000_000
+BATCH_CHARS: Final = 1_500_000
+"""Text per batch. Together with the number of batches under way it bounds memory."""
+POOL_AFTER_CHARS: Final = 6_000_000
+"""Below this much text, starting workers costs more than they save."""
+
+
+@dataclass(slots=True)
+class _Batch:
+    texts: list[str]
+    counts: Future[tuple[list[int], bool]]
 
 
 class Contents:
-    """Content keys count from 0 in order of first sight."""
+    """Content keys count from 0 in order of first sight. `exact` False counts nothing: all sizes are estimates."""
 
-    def __init__(self, store: Store, counter: Counter) -> None:
+    def __init__(self, store: Store, encoding: str = "o200k_base", *, exact: bool = True) -> None:
         self._store = store
-        self._counter = counter
+        self._exact = exact
+        self._counter = Counter(encoding)
+        self._pool: CountingPool | None = None
+        self._encoding = encoding
         self._keys: dict[bytes, int] = {}
         self._waiting: list[str] = []
         self._waiting_chars = 0
+        self._seen_chars = 0
+        self._away: deque[_Batch] = deque()
         self.tokens = array("q")
-        """Counted tokens by key; shorter than the keys while a batch waits."""
+        """Tokens by key, for the keys whose batch is back."""
+        self.estimated = not exact
+        """Whether counts are estimates: asked for, or because no vocabulary was at hand."""
 
     def keep(self, text: str) -> int:
         """The key of `text`, new or known."""
@@ -37,27 +58,62 @@ class Contents:
         if key is None:
             key = self._keys[digest] = len(self._keys)
             self._waiting.append(text)
-            self._waiting_chars += len(text)
+            self._waiting_chars += len(text) + 64
         return key
 
-    @property
-    def is_full(self) -> bool:
-        """Whether the waiting batch should be settled now."""
-        return self._waiting_chars >= _BATCH_CHARS or len(self._waiting) >= 20_000
+    def pump(self) -> bool:
+        """Send off a full batch and take in those that are back; True when new counts arrived."""
+        if self._waiting_chars >= BATCH_CHARS:
+            self._send()
+        known = len(self.tokens)
+        while self._away and (self._away[0].counts.done() or self._is_crowded()):
+            self._take(self._away.popleft())
+        return len(self.tokens) > known
 
     def settle(self) -> None:
-        """Count and store the texts that wait: afterwards `tokens` covers every key given out."""
-        texts, self._waiting, self._waiting_chars = self._waiting, [], 0
-        counts = self._counter.count_many(texts)
+        """Wait for every count: afterwards `tokens` covers every key given out."""
+        if self._waiting:
+            self._send()
+        while self._away:
+            self._take(self._away.popleft())
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+
+    def _is_crowded(self) -> bool:
+        return self._pool is not None and len(self._away) > self._pool.workers + 2
+
+    def _send(self) -> None:
+        """Let the waiting texts be counted: at once, or by the workers once there is enough text to pay for them."""
+        texts, self._waiting = self._waiting, []
+        self._seen_chars += self._waiting_chars
+        self._waiting_chars = 0
+        if self._exact and self._pool is None and self._seen_chars > POOL_AFTER_CHARS:
+            self._pool = CountingPool(self._encoding)
+        if self._pool is not None:
+            self._away.append(_Batch(texts, self._pool.submit(texts)))
+            return
+        done: Future[tuple[list[int], bool]] = Future()
+        done.set_result(self._count(texts))
+        self._away.append(_Batch(texts, done))
+
+    def _count(self, texts: list[str]) -> tuple[list[int], bool]:
+        if not self._exact:
+            return [estimate_tokens(text) for text in texts], True
+        return self._counter.count_many(texts), self._counter.estimated
+
+    def _take(self, batch: _Batch) -> None:
+        try:
+            counts, estimated = batch.counts.result()
+        except BrokenProcessPool:  # a worker was killed: count the rest here
+            self.close()
+            counts, estimated = self._count(batch.texts)
+        self.estimated = self.estimated or estimated
         first = len(self.tokens)
-        estimated = self._counter.estimated
         self._store.add_contents(
             (key, text, len(text), count, estimated)
-            for key, (text, count) in enumerate(zip(texts, counts, strict=True), first)
+            for key, (text, count) in enumerate(zip(batch.texts, counts, strict=True), first)
         )
         self.tokens.extend(counts)
-
-    @property
-    def estimated(self) -> bool:
-        """Whether counts are estimates, because no vocabulary was at hand."""
-        return self._counter.estimated

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
 from ctxview.audit import audit_view
 from ctxview.errors import UnreadableError
 from ctxview.ingest.contents import Contents
+from ctxview.ingest.inputs import Inputs
 from ctxview.ingest.sessions import Session
 from ctxview.ingest.trace import Trace
 from ctxview.loaders import detect, explain_unknown
-from ctxview.loaders.discover import discover
 from ctxview.loaders.source import Loader, Source, SourceFile
 from ctxview.model import FileRow, Issue, IssueRow, Progress, Record, SessionStart
 from ctxview.store import Store
-from ctxview.tokens import Counter
 
 ProgressCall: TypeAlias = Callable[[str, int, int], None]
 """File, bytes done, bytes in all. Called from the thread that reads."""
-
-STDIN = "-"
 
 
 @dataclass(slots=True)
@@ -59,41 +54,31 @@ class _File:
         )
 
 
-def open_trace(paths: Sequence[str], progress: ProgressCall | None = None, *, store: Store | None = None) -> Trace:
-    """Read the files, directories or `-` (standard input) named by `paths` as one trace.
+def read_inputs(inputs: Inputs, store: Store, progress: ProgressCall | None = None, *, exact: bool = True) -> Trace:
+    """Read the files into `store`, which the trace then owns. `exact` False counts nothing: all sizes are estimates.
 
     What cannot be read becomes an issue and the rest still loads; a transcript without a conversation gives a trace
     without sessions. Raises UnreadableError, naming each cause, when nothing could be read as a transcript.
     """
-    ingest = _Ingest(store or Store.memory(), progress)
-    files, issues = _sources(paths)
-    ingest.issues += issues
-    for loader, group in ingest.detect(files):
-        ingest.read(loader, Source(tuple(group)))
-    ingest.finish()
-    if not ingest.read_anything:
-        ingest.store.close()
-        raise _nothing_read(paths, ingest)
-    name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-    return Trace("<stdin>" if name == STDIN else name, ingest.store)
+    ingest = _Ingest(store, progress, exact)
+    ingest.issues += inputs.issues
+    try:
+        for loader, group in ingest.detect(inputs.files):
+            ingest.read(loader, Source(tuple(group)))
+        if not ingest.read_anything:
+            raise _nothing_read(inputs, ingest)
+        ingest.finish()
+    except BaseException:
+        store.close()
+        raise
+    finally:
+        ingest.close()
+    return Trace(inputs.name, store)
 
 
-def _sources(paths: Sequence[str]) -> tuple[list[SourceFile], list[Issue]]:
-    files: list[SourceFile] = []
-    issues: list[Issue] = []
-    for path in paths:
-        if path == STDIN:
-            files.append(SourceFile(name="<stdin>", data=sys.stdin.buffer.read()))
-            continue
-        found, wrong = discover([Path(path)])
-        files += found
-        issues += wrong
-    return files, issues
-
-
-def _nothing_read(paths: Sequence[str], ingest: _Ingest) -> UnreadableError:
+def _nothing_read(inputs: Inputs, ingest: _Ingest) -> UnreadableError:
     causes = [f"{i.file}{f', line {i.line}' if i.line else ''}: {i.reason}" for i in ingest.issues[:5]]
-    cause = "; ".join(causes) or f"{', '.join(paths)}: no transcript in it"
+    cause = "; ".join(causes) or f"{inputs.name}: no transcript in it"
     return UnreadableError(
         f"nothing could be read as a transcript: {cause}", "`ctxview formats` lists what is understood"
     )
@@ -102,13 +87,11 @@ def _nothing_read(paths: Sequence[str], ingest: _Ingest) -> UnreadableError:
 class _Ingest:
     """The state of one reading."""
 
-    def __init__(self, store: Store, progress: ProgressCall | None) -> None:
+    def __init__(self, store: Store, progress: ProgressCall | None, exact: bool) -> None:
         self.store = store
         self.issues: list[Issue] = []
         self._progress = progress
-        self._counter = Counter()
-        self._count_name = lru_cache(maxsize=4096)(self._counter.count)
-        self._contents = Contents(store, self._counter)
+        self._contents = Contents(store, exact=exact)
         self._sessions: dict[str, Session] = {}
         self._files: dict[str, _File] = {}
 
@@ -153,7 +136,7 @@ class _Ingest:
                         self._sessions[event.session] = Session(event, self.store, self._contents)
                 case _:
                     self._sessions[event.session].feed(event)
-                    if self._contents.is_full:
+                    if self._contents.pump():
                         self._settle()
 
     def _file(self, name: str, loader: Loader) -> _File:
@@ -163,14 +146,18 @@ class _Ingest:
         return self._files[name]
 
     def _settle(self) -> None:
-        self._contents.settle()
-        for session in self._sessions.values():
-            session.settle(self._count_name)
+        with self.store.together():
+            for session in self._sessions.values():
+                session.settle()
+
+    def close(self) -> None:
+        self._contents.close()
 
     def finish(self) -> None:
-        self._settle()
-        for session in self._sessions.values():
-            session.finish(self._count_name)
+        self._contents.settle()
+        with self.store.together():
+            for session in self._sessions.values():
+                session.finish()
         rows = [session.row for session in self._sessions.values()]
         self.store.add_sessions(sorted(rows, key=lambda row: row.parent is not None))
         self.store.add_files(file.row() for file in self._files.values())
@@ -179,7 +166,9 @@ class _Ingest:
         self.store.finish()
 
     def _audit(self) -> None:
-        for session in self._sessions:
+        for session, reading in self._sessions.items():
+            if not reading.has_usage:
+                continue
             found = audit_view(self.store.view(session))
             self.store.add_audit(session, found.stretches)
             self.store.add_cuts(session, found.cuts)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ctxview.ingest.contents import Contents
@@ -20,13 +21,21 @@ class Session:
     def __init__(self, start: SessionStart, store: Store, contents: Contents) -> None:
         self._store = store
         self._contents = contents
-        self._waiting: list[Arrival] = []
+        self._waiting: deque[tuple[Arrival, int]] = deque()
+        """Blocks to be written, each with the content key of its tool's name (-1 for none). Their texts are those that
+        wait to be counted, so holding them costs nothing more."""
         self._tokens = array("q")
         """Tokens of each block's verbatim text, by block number."""
         self._verbatim = array("q")
         """Content key of each block's verbatim text."""
         self._model: str | None = None
-        self._builder = SessionBuilder(start, contents.keep, self._waiting.append)
+        self._has_usage = False
+        self._builder = SessionBuilder(start, contents.keep, self._arrive)
+
+    @property
+    def has_usage(self) -> bool:
+        """Whether any of its calls recorded the size of its window."""
+        return self._has_usage
 
     @property
     def start(self) -> SessionStart:
@@ -37,23 +46,31 @@ class Session:
             self._model = event.model or self._model
         self._builder.feed(event)
 
-    def settle(self, count_name: Callable[[str], int]) -> None:
+    def _arrive(self, arrival: Arrival) -> None:
+        # The model reads a tool's name as well as the arguments of the call.
+        name = arrival.block.tool if arrival.block.kind == "tool_call" else None
+        key = self._contents.keep(name) if name else -1
+        self._waiting.append((arrival, key))
+
+    def settle(self) -> None:
         """Write the blocks whose texts have been counted."""
-        rows = [self._row(arrival, count_name) for arrival in self._waiting]
-        self._waiting.clear()
+        rows = list(self._ready())
         if rows:
             self._store.add_blocks(self.start.session, rows)
 
-    def _row(self, arrival: Arrival, count_name: Callable[[str], int]) -> BlockRow:
+    def _ready(self) -> Iterator[BlockRow]:
+        counted = len(self._contents.tokens)
+        while self._waiting and max(self._waiting[0][0].content, self._waiting[0][1]) < counted:
+            yield self._row(*self._waiting.popleft())
+
+    def _row(self, arrival: Arrival, name: int) -> BlockRow:
         block = arrival.block
-        tokens = self._contents.tokens[arrival.content]
+        tokens = self._contents.tokens[arrival.content] + (self._contents.tokens[name] if name >= 0 else 0)
         estimated = self._contents.estimated
         if block.image is not None:
             tokens, estimated = image_tokens(self._model or "", block.image.width, block.image.height), True
         elif block.signature:
             tokens, estimated = thinking_tokens(block.signature, tokens), True
-        elif block.kind == "tool_call" and block.tool:
-            tokens += count_name(block.tool)  # the model reads the tool's name as well as the arguments
         self._tokens.append(tokens)
         self._verbatim.append(arrival.content)
         return BlockRow(
@@ -83,11 +100,11 @@ class Session:
             image=_image_words(block),
         )
 
-    def finish(self, count_name: Callable[[str], int]) -> None:
-        """Write everything else. The session row itself is written with all others, in order."""
+    def finish(self) -> None:
+        """Write everything else, once all texts are counted. The session row is written with all others, in order."""
         built = self._builder.finish()
-        self._contents.settle()
-        self.settle(count_name)
+        self.settle()
+        self._has_usage = any(turn.recorded is not None for turn in built.turns)
         session = self.start.session
         self._store.add_turns(session, built.turns)
         self._store.add_spans(session, (replace(s, tokens=self._span_tokens(s)) for s in built.spans))

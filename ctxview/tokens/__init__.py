@@ -7,12 +7,14 @@ that stops at odd text (control-token words, a million spaces, lone surrogates),
 
 from ctxview.tokens.count import Counter, encoding_for, estimate_tokens
 from ctxview.tokens.images import image_tokens
+from ctxview.tokens.pool import CountingPool
 from ctxview.tokens.thinking import thinking_tokens
 from ctxview.tokens.vocab import ENCODINGS, VocabularyUnavailable, load_encoding
 
 __all__ = [
     "ENCODINGS",
     "Counter",
+    "CountingPool",
     "VocabularyUnavailable",
     "encoding_for",
     "estimate_tokens",

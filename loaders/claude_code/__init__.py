@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ctxview.loaders.claude_code.files import beside
 from ctxview.loaders.claude_code.load import load
 from ctxview.loaders.source import Loader
 
@@ -25,10 +26,10 @@ def sniff(head: bytes, name: str) -> float:
             continue
         if _UUID.search(line) and _TYPE.search(line):
             return 0.95
-    marked = sum(
-        bool((_TYPE.search(line) and _LINK.search(line)) or _BARE.search(line[:2000])) for line in lines[:40]
-    )
+    marked = sum(bool((_TYPE.search(line) and _LINK.search(line)) or _BARE.search(line[:2000])) for line in lines[:40])
     return 0.8 if marked and marked * 2 >= min(len(lines), 40) else 0.0
 
 
-LOADER: Final = Loader(name="claude-code", title="Claude Code session (JSONL), with sub-agents", sniff=sniff, load=load)
+LOADER: Final = Loader(
+    name="claude-code", title="Claude Code session (JSONL), with sub-agents", sniff=sniff, load=load, beside=beside
+)

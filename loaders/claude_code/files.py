@@ -14,22 +14,20 @@ _MOST: Final = 2000
 
 
 def reading_order(files: Sequence[SourceFile]) -> list[SourceFile]:
-    """The named files and the sub-agent files beside them, each once, sessions first."""
-    known = {f.path.resolve() for f in files if f.path is not None}
-    found = list(files)
-    for file in files:
-        if file.path is None:
-            continue
-        for path in _beside(file.path):
-            if path.resolve() not in known:
-                known.add(path.resolve())
-                name = PurePath(file.name).parent / path.relative_to(file.path.parent)
-                found.append(SourceFile(name=str(name), path=path))
-    return sorted(found, key=_is_sub_agents)
+    """Sessions first: a sub-agent's file names its parent."""
+    return sorted(files, key=_is_sub_agents)
+
+
+def beside(file: SourceFile) -> list[SourceFile]:
+    """The files of a session's sub-agents: `<session>/subagents/**/*.jsonl` next to `<session>.jsonl`."""
+    if file.path is None:
+        return []
+    folder = PurePath(file.name).parent
+    return [SourceFile(str(folder / p.relative_to(file.path.parent)), p) for p in _beside(file.path)]
 
 
 def _beside(path: Path) -> list[Path]:
-    """`<session>/subagents/**/*.jsonl` next to `<session>.jsonl`, regular files inside that folder only."""
+    """Regular files inside that folder only, whatever links say."""
     folder = path.with_suffix("") / "subagents"
     try:
         if not folder.is_dir():

@@ -1,0 +1,144 @@
+"""Reading a trace once: a large one is kept as a database, and opening it again reads that.
+
+The database stands in a folder of this user's alone, is built beside its place and moved there when it is whole, and
+is only ever opened read-only; so a reader never meets half of one, two processes may build at once, and one that is
+killed leaves nothing that counts. It is made anew when a file, ctxview's version or the store's schema changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+from ctxview import __version__
+from ctxview.errors import UnreadableError, UsageError
+from ctxview.ingest.inputs import Inputs, find_inputs
+from ctxview.ingest.load import ProgressCall, read_inputs
+from ctxview.ingest.trace import Trace
+from ctxview.store import Store
+
+CACHE_FROM_BYTES: Final = 1_000_000
+"""Smaller traces are read faster than a database is opened."""
+MOST_BYTES: Final = 4_000_000_000
+"""Size the cache is kept to; the longest unused go first."""
+_STALE_SECONDS: Final = 24 * 3600
+"""Age at which the leavings of a killed build are swept away."""
+
+Say = Callable[[str], None]
+
+
+def cache_folder() -> Path:
+    """`$CTXVIEW_CACHE`, else `ctxview` in the user's cache folder."""
+    named = os.environ.get("CTXVIEW_CACHE")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ctxview"
+
+
+def open_trace(
+    paths: Sequence[str],
+    progress: ProgressCall | None = None,
+    *,
+    db: Path | None = None,
+    cache: bool = True,
+    say: Say = lambda words: None,
+) -> Trace:
+    """Read the files, folders or `-` named by `paths` as one trace, or open what was read before.
+
+    `db`: keep the database there instead of in the cache. `cache` False: keep none. `say` hears, in words, when an
+    older database is made anew. Raises UnreadableError when nothing could be read as a transcript, UsageError when
+    `db` names a file that is not this trace's database.
+    """
+    inputs = find_inputs(paths)
+    keep = db is not None or (cache and inputs.is_lasting and inputs.size >= CACHE_FROM_BYTES)
+    if not keep:
+        return read_inputs(inputs, Store.memory(), progress)
+    place = db or _place(inputs, say)
+    if place is None:
+        return read_inputs(inputs, Store.memory(), progress)
+    known = _open_known(place, inputs, say, is_named=db is not None)
+    if known is not None:
+        return known
+    return _build(place, inputs, progress)
+
+
+def _place(inputs: Inputs, say: Say) -> Path | None:
+    """Where the trace's database belongs; None when the cache folder cannot be used."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(13, "permission denied")
+    except OSError as error:
+        say(f"no cache: {folder} cannot be used ({error.strerror}); the trace is read anew each time")
+        return None
+    named = json.dumps([stamp[0] for stamp in inputs.stamp()]).encode()
+    return folder / f"{blake2b(named, digest_size=16).hexdigest()}.duckdb"
+
+
+def _open_known(place: Path, inputs: Inputs, say: Say, *, is_named: bool) -> Trace | None:
+    """The database at `place`, if it is of these files as they are now and of this version."""
+    if not place.exists():
+        return None
+    try:
+        store = Store.open(place)
+    except UnreadableError as error:
+        if is_named and not error.cause.endswith("never finished") and "schema" not in error.cause:
+            raise UsageError(error.cause, "name another file for --db") from None
+        say(f"reading the trace anew: {error.cause}")
+        return None
+    meta = json.loads(store.meta("inputs") or "null") or {}
+    if meta.get("stamp") == inputs.stamp() and meta.get("version") == __version__:
+        os.utime(place)  # the least recently used are pruned first
+        return Trace(inputs.name, store)
+    store.close()
+    if is_named and [s[0] for s in meta.get("stamp", [])] != [s[0] for s in inputs.stamp()]:
+        raise UsageError(f"{place} holds another trace", "name another file for --db, or leave TRACE out to query it")
+    if meta.get("version") != __version__:
+        say(f"reading the trace anew: it was kept by ctxview {meta.get('version')}")
+    return None
+
+
+def _build(place: Path, inputs: Inputs, progress: ProgressCall | None) -> Trace:
+    stamp = inputs.stamp()  # before reading: a file that grows meanwhile is read again next time
+    store = Store.create(place, replace=True)
+    try:
+        store.set_meta("inputs", json.dumps({"version": __version__, "stamp": stamp}))
+        read_inputs(inputs, store, progress)
+    finally:
+        store.close()
+    _prune(place)
+    return Trace(inputs.name, Store.open(place))
+
+
+def _prune(newest: Path) -> None:
+    """Sweep what killed builds left, and the longest unused databases beyond the cache's size."""
+    folder = newest.parent
+    if folder != cache_folder():
+        return
+    now = time.time()
+    for left in folder.glob(".ctxview-*"):
+        try:
+            if now - left.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
+        except OSError:
+            continue
+    kept = sorted(folder.glob("*.duckdb"), key=_last_used, reverse=True)
+    total = 0
+    for path in kept:
+        total += path.stat().st_size if path.exists() else 0
+        if total > MOST_BYTES and path != newest:
+            path.unlink(missing_ok=True)
+
+
+def _last_used(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
