@@ -1,7 +1,7 @@
-# The checks that a change must pass, in the order in which they fail fastest. `make check PYTHON=python3.12` uses another
-# Python; the default is the environment that the README makes.
-PYTHON ?= .venv/bin/python
-BIN := $(dir $(PYTHON))
+# The checks that a change must pass, the quickest first. They use the environment that the README makes; for another
+# one: `make check BIN=/path/to/venv/bin/`, and for whatever stands on PATH: `make check BIN=`.
+BIN ?= .venv/bin/
+PYTHON = $(BIN)python
 
 .PHONY: check lint types contracts test fast samples screenshot
 
@@ -22,7 +22,7 @@ test:
 fast:
 	$(PYTHON) -m pytest -m "not slow" -x -q
 
-# Both write files that are committed.
+# These two write files that are committed.
 samples:
 	$(PYTHON) scripts/make_samples.py
 
