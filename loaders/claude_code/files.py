@@ -1,4 +1,8 @@
-"""The files of a Claude Code trace, in reading order: sub-agents' files lie beside their session's, and follow it."""
+"""The files of a Claude Code trace, in reading order: the older session first, sub-agents' files after all sessions.
+
+A resumed session starts with a copy of another one. Whatever the order in which files are named, the first to be read
+is the one whose responses are its own, so it must be the original.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Final
 
+from ctxview.loaders.shapes import as_str
 from ctxview.loaders.source import SourceFile
 
 _MOST: Final = 2000
@@ -14,8 +19,8 @@ _MOST: Final = 2000
 
 
 def reading_order(files: Sequence[SourceFile]) -> list[SourceFile]:
-    """Sessions first: a sub-agent's file names its parent."""
-    return sorted(files, key=_is_sub_agents)
+    """Sessions first, for a sub-agent's file names its parent; then by the time of their first line."""
+    return sorted(files, key=_rank)
 
 
 def beside(file: SourceFile) -> list[SourceFile]:
@@ -39,12 +44,12 @@ def _beside(path: Path) -> list[Path]:
         return []
 
 
-def _is_sub_agents(file: SourceFile) -> bool:
-    """Whether the file's first line of conversation is a sub-agent's."""
+def _rank(file: SourceFile) -> tuple[bool, str]:
+    """(whether it is a sub-agent's, when it starts), by the file's first line of conversation."""
     try:
         head = file.head()
     except OSError:
-        return False
+        return False, ""
     for line in head.split(b"\n")[:50]:
         if b'"isSidechain"' not in line:
             continue
@@ -52,5 +57,6 @@ def _is_sub_agents(file: SourceFile) -> bool:
             value = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        return isinstance(value, dict) and value.get("isSidechain") is True and bool(value.get("agentId"))
-    return False
+        if isinstance(value, dict):
+            return value.get("isSidechain") is True and bool(value.get("agentId")), as_str(value.get("timestamp"))
+    return False, ""
