@@ -66,6 +66,8 @@ class _Reader:
         self._last_at = ""
         self._back_in_time: tuple[int, int] | None = None
         """(first line, number of lines) with a timestamp before that of the line above."""
+        self._undated: tuple[int, int] | None = None
+        """The same for lines without a timestamp."""
 
     def events(self) -> Iterator[Event]:
         found: list[Issue] = []
@@ -204,7 +206,10 @@ class _Reader:
 
     def _watch_clock(self, value: dict[str, Any], number: int) -> None:
         at = as_str(value.get("timestamp"))
-        if at and at < self._last_at:
+        if not at:
+            first, count = self._undated or (number, 0)
+            self._undated = (first, count + 1)
+        elif at < self._last_at:
             first, count = self._back_in_time or (number, 0)
             self._back_in_time = (first, count + 1)
         self._last_at = at or self._last_at
@@ -215,6 +220,10 @@ class _Reader:
             lines = "a line is" if count == 1 else f"{count} lines are"
             reason = f"{lines} dated before the line above; the order of the file is kept"
             yield Issue(self._name, first, None, "info", reason)
+        if self._undated is not None:
+            first, count = self._undated
+            lines = "a line has" if count == 1 else f"{count} lines have"
+            yield Issue(self._name, first, None, "info", f"{lines} no timestamp; the order of the file is kept")
         yield from self._lanes.closing(self._titles.best(self._tree))
 
 
