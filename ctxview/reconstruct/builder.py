@@ -358,9 +358,17 @@ class SessionBuilder:
         self._add_edit(n, "replace", form, f"sent in another form: {why}", cut, evidence=evidence)
         self._journal.replace(n, self._next_turn, content, form, number)
 
+    def _gone(self, block: Block, key: Key) -> int | None:
+        """A block that left, of the same content: the one of the same id, else any; an empty text needs the id."""
+        gone = [n for n in self._by_key.get(key, ()) if n not in self._journal]
+        same = self._n.get(block.id)
+        if same in gone:
+            return same
+        return gone[0] if gone and block.text else None
+
     def _enter(self, block: Block, index: int, key: Key, cut: int | None, why: str) -> None:
         """A block of the snapshot that was not in the window before: one that comes back, or a new one."""
-        back = next((n for n in self._by_key.get(key, ()) if n not in self._journal), None)
+        back = self._gone(block, key)
         form: Form = "summary" if block.kind == "summary" else "verbatim"
         if back is not None and self._turns:
             self._journal.insert(back, index, self._next_turn, key[3], form)
