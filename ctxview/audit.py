@@ -26,7 +26,7 @@ STEP_TOKENS: Final = 2_000
 STEP_SHARE: Final = 0.02
 """A step is a jump of what was never logged by more than both."""
 TURNS_PER_STEP: Final = 20
-_LOW, _HIGH = 0.5, 2.5
+_LOW, _HIGH, _EDGE = 0.5, 2.5, 0.001
 _MOST_POINTS: Final = 600
 """Turns looked at while searching for the factor; more change nothing but the time it takes."""
 
@@ -106,6 +106,8 @@ def fit(turns: Sequence[TurnRow], cuts: Sequence[CutRow], counted: Mapping[int, 
         factor = _factor(own)
         for _ in range(3):
             factor = _factor([s for points in own for s in _segments(points, factor)])
+        if not _LOW + _EDGE < factor < _HIGH - _EDGE:
+            continue  # the search ran into its end: no believable factor fits, so these turns stay uncalibrated
         fitted += [_stretch(points, factor, model) for points in own]
     return sorted(fitted, key=lambda s: s.start)
 
