@@ -1,7 +1,7 @@
 -- What every table, view and column means, and its unit. The reference is printed from these.
 
 COMMENT ON TABLE meta IS 'Facts about this database itself.';
-COMMENT ON COLUMN meta.key IS 'schema (version of these tables and views), ctxview (version that wrote them), complete (yes once finished).';
+COMMENT ON COLUMN meta.key IS 'schema (version of these tables and views), ctxview (version that wrote them), complete (yes once finished), and what else was kept.';
 COMMENT ON COLUMN meta.value IS 'The value, as text.';
 
 COMMENT ON TABLE files IS 'Files of the trace. "window" + duplicates + the known and unknown of records + unreadable add up to records.';
@@ -31,6 +31,7 @@ COMMENT ON COLUMN issues.session IS 'Id of the session it concerns; NULL when no
 
 COMMENT ON TABLE sessions IS 'Conversations with one model context each; a sub-agent is a session of its own.';
 COMMENT ON COLUMN sessions.n IS 'Number of the session, from 0: the session_n of other tables.';
+COMMENT ON COLUMN sessions.place IS 'Place of the session in the trace, from 0: the main session comes first.';
 COMMENT ON COLUMN sessions.session IS 'The session''s own id.';
 COMMENT ON COLUMN sessions.parent IS 'Id of the session that started this one as a sub-agent.';
 COMMENT ON COLUMN sessions.parent_call IS 'call_id of the tool call in the parent that started it.';

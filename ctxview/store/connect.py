@@ -26,6 +26,10 @@ MEMORY: Final = "1GB"
 THREADS: Final = 2
 
 
+class OutdatedError(UnreadableError):
+    """A ctxview database that this version cannot use: unfinished, or of another schema. Make it anew."""
+
+
 @cache
 def _spill() -> tempfile.TemporaryDirectory[str]:
     """A folder only this user can enter, removed when the process ends."""
@@ -54,7 +58,7 @@ def script(name: str) -> str:
 
 
 def open_existing(path: Path) -> duckdb.DuckDBPyConnection:
-    """A read-only connection to a finished database of this version. Raises UnreadableError."""
+    """A read-only connection to a finished database of this version. Raises UnreadableError or OutdatedError."""
     again = "load the trace again: the store is made from it"
     if not path.is_file():
         raise UnreadableError(f"{path} is no file", again)
@@ -69,10 +73,10 @@ def open_existing(path: Path) -> duckdb.DuckDBPyConnection:
         raise UnreadableError(f"{path} is a database of another program", again) from error
     if meta.get("schema") != SCHEMA:
         con.close()
-        raise UnreadableError(f"{path} has schema {meta.get('schema')!r}, this ctxview reads {SCHEMA!r}", again)
+        raise OutdatedError(f"{path} has schema {meta.get('schema')!r}, this ctxview reads {SCHEMA!r}", again)
     if meta.get("complete") != "yes":
         con.close()
-        raise UnreadableError(f"{path} was never finished", again)
+        raise OutdatedError(f"{path} was never finished", again)
     return con
 
 

@@ -46,7 +46,7 @@ AUDIT: Final = """
 """
 SESSIONS: Final = """
     SELECT session, parent, parent_call, agent, format, client, title, cwd, "limit", joins_roles, started, ended
-    FROM sessions ORDER BY n
+    FROM sessions ORDER BY place
 """
 SESSION: Final = """
     SELECT session, parent, parent_call, agent, format, client, title, cwd, "limit", joins_roles, started, ended
@@ -117,8 +117,8 @@ def stretch_values(session: int, rows: Iterable[Stretch]) -> Iterator[Values]:
     return ((session, *_stretch(row)) for row in rows)
 
 
-def session_values(number: int, row: SessionRow) -> Values:
-    return (number, *_session(row))
+def session_values(number: int, place: int, row: SessionRow) -> Values:
+    return (number, place, *_session(row))
 
 
 def issue_values(first: int, rows: Iterable[IssueRow]) -> Iterator[Values]:

@@ -40,6 +40,7 @@ CREATE TABLE issues (
 
 CREATE TABLE sessions (
     n           INTEGER NOT NULL PRIMARY KEY,
+    place       INTEGER NOT NULL,
     session     VARCHAR NOT NULL,
     parent      VARCHAR,
     parent_call VARCHAR,

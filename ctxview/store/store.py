@@ -44,6 +44,7 @@ class Store:
         self._guard = threading.Lock()  # making cursors
         self._writing = threading.RLock()
         self._numbers: dict[str, int] = {}
+        self._places: dict[int, int] = {}
         self._issues = 0
         self._files = 0
         self._held: dict[str, list[r.Values]] | None = None
@@ -69,7 +70,8 @@ class Store:
 
     @classmethod
     def open(cls, path: Path) -> Store:
-        """A finished file, to read. Raises UnreadableError when it is none, or one of another schema version."""
+        """A finished file, to read. Raises UnreadableError when it is none; when it is ours, but unfinished or of
+        another schema version, the error is an OutdatedError."""
         return cls(open_existing(path))
 
     @classmethod
@@ -120,7 +122,8 @@ class Store:
         numbered = {self._number(row.session): row for row in rows}
         with self._transaction() as cursor:
             cursor.execute("DELETE FROM sessions WHERE n IN (SELECT unnest(?::INTEGER[]))", [list(numbered)])
-            self._append(cursor, "sessions", (r.session_values(n, row) for n, row in numbered.items()))
+            values = (r.session_values(n, self._place(n), row) for n, row in numbered.items())
+            self._append(cursor, "sessions", values)
 
     def add_contents(self, rows: Iterable[tuple[int, str, int, int, bool]]) -> None:
         """(content, text, chars, tokens, estimated), keys rising: each key once."""
@@ -145,6 +148,27 @@ class Store:
     def add_audit(self, session: str, rows: Iterable[Stretch]) -> None:
         self._write("audit", r.stretch_values(self._number(session), rows))
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Hold back the rows added inside and write them at the end: many small sessions cost one insert per table.
+
+        Contents are written at once. Nothing held is written when the inside raises.
+        """
+        with self._writing:
+            self._held = {}
+            try:
+                yield
+                held, self._held = self._held, None
+                for table, rows in held.items():
+                    self._write(table, rows)
+            finally:
+                self._held = None
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Keep a word about the whole store."""
+        with self._transaction() as cursor:
+            cursor.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
+
     def finish(self) -> None:
         """Derive what the SQL views need, and mark the store complete. Call it again after adding more."""
         with self._transaction() as cursor:
@@ -167,6 +191,11 @@ class Store:
         self._finished = True
 
     # ---------------------------------------------------------------- reading
+
+    def meta(self, key: str) -> str | None:
+        """A word kept by `set_meta`; None when there is none."""
+        found = self._all("SELECT value FROM meta WHERE key = ?", key)
+        return str(found[0][0]) if found else None
 
     def sessions(self) -> tuple[SessionRow, ...]:
         return tuple(r.sessions(self._all(r.SESSIONS)))
@@ -232,6 +261,10 @@ class Store:
         with self._writing:
             return self._numbers.setdefault(replace_surrogates(session)[0], len(self._numbers))
 
+    def _place(self, number: int) -> int:
+        """A session's place in `sessions`, by first row: its blocks may have come long before."""
+        return self._places.setdefault(number, len(self._places))
+
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
         with self._guard:
@@ -240,32 +273,6 @@ class Store:
             yield cursor
         finally:
             cursor.close()
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """Hold back the rows added inside and write them at the end: many small sessions cost one insert per table.
-
-        Contents are written at once. Nothing held is written when the inside raises.
-        """
-        with self._writing:
-            self._held = {}
-            try:
-                yield
-                held, self._held = self._held, None
-                for table, rows in held.items():
-                    self._write(table, rows)
-            finally:
-                self._held = None
-
-    def set_meta(self, key: str, value: str) -> None:
-        """Keep a word about the whole store."""
-        with self._transaction() as cursor:
-            cursor.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
-
-    def meta(self, key: str) -> str | None:
-        """A word kept by `set_meta`; None when there is none."""
-        found = self._all("SELECT value FROM meta WHERE key = ?", key)
-        return str(found[0][0]) if found else None
 
     @contextmanager
     def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -279,11 +286,12 @@ class Store:
             cursor.commit()
 
     def _write(self, table: str, rows: Iterable[r.Values]) -> None:
-        if self._held is not None and table != "contents":
-            self._held.setdefault(table, []).extend(rows)
-            return
-        with self._transaction() as cursor:
-            self._append(cursor, table, rows)
+        with self._writing:
+            if self._held is not None and table != "contents":
+                self._held.setdefault(table, []).extend(rows)
+                return
+            with self._transaction() as cursor:
+                self._append(cursor, table, rows)
 
     def _append(self, cursor: duckdb.DuckDBPyConnection, table: str, rows: Iterable[r.Values]) -> int:
         """Insert rows batch by batch, and return how many."""

@@ -15,7 +15,7 @@ import pytest
 
 from ctxview.errors import UnreadableError, UsageError
 from ctxview.model import NEVER, BlockRow, SessionRow, SpanRow
-from ctxview.store import Store
+from ctxview.store import OutdatedError, Store
 
 SESSION = SessionRow("s", None, None, None, "test", None, None, None, None, False, None, None)
 BLOCK = BlockRow(
@@ -96,6 +96,7 @@ def test_what_is_no_ctxview_database_is_refused(tmp_path):
     for name in ("text", "empty", "folder", "missing", "other", "other-meta"):
         with pytest.raises(UnreadableError) as caught:
             Store.open(tmp_path / name)
+        assert type(caught.value) is UnreadableError
         assert caught.value.exit_code == 3
         assert "load the trace again" in caught.value.fix
 
@@ -106,12 +107,12 @@ def test_another_schema_version_is_refused(tmp_path):
     write(path)
     with duckdb.connect(str(path)) as con:
         con.execute("UPDATE meta SET value = '999' WHERE key = 'schema'")
-    with pytest.raises(UnreadableError, match="schema '999'"):
+    with pytest.raises(OutdatedError, match="schema '999'"):
         Store.open(path)
     with duckdb.connect(str(path)) as con:
         con.execute("DELETE FROM meta WHERE key = 'complete'")
         con.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
-    with pytest.raises(UnreadableError, match="never finished"):
+    with pytest.raises(OutdatedError, match="never finished"):
         Store.open(path)
 
 

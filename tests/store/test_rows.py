@@ -209,11 +209,36 @@ def test_ids_are_never_sql():
 
 
 def test_sessions_keep_their_order_and_may_be_amended(store):
-    """Order is that of the first mention; a second row of a session replaces the first."""
+    """Order is that of the first rows, whoever's blocks came first; a second row of a session replaces its first."""
     with Store.memory() as store:
+        store.add_spans("b", [SpanRow(0, 0.0, 1, NEVER, "verbatim", 0, 1, None)])
         store.add_sessions(replace(SESSION, session=name) for name in "cab")
         store.add_sessions([replace(SESSION, session="a", title="later")])
         assert [(row.session, row.title) for row in store.sessions()] == [("c", None), ("a", "later"), ("b", None)]
+        assert [len(store.view(name).spans) for name in "cab"] == [0, 0, 1]
+
+
+def test_rows_held_together_are_written_at_the_end():
+    """All or, when the inside raises, none; what does not wait is written at once."""
+    span = SpanRow(0, 0.0, 1, NEVER, "verbatim", 0, 1, None)
+    with Store.memory() as store:
+        store.add_sessions([SESSION])
+        with store.together():
+            store.add_spans("s", [span])
+            store.add_contents([(0, "text", 4, 1, False)])
+            assert (store.view("s").spans, store.text(0)) == ((), "text")
+        assert store.view("s").spans == (span,)
+        with pytest.raises(RuntimeError), store.together():  # noqa: PT012
+            store.add_spans("s", [span])
+            raise RuntimeError
+        assert store.view("s").spans == (span,)
+
+
+def test_a_kept_word_comes_back():
+    with Store.memory() as store:
+        store.set_meta("inputs", "one")
+        store.set_meta("inputs", "two")
+        assert (store.meta("inputs"), store.meta("nothing")) == ("two", None)
 
 
 def test_an_unknown_text_or_session_is_a_usage_error(store):
