@@ -7,21 +7,19 @@ from typing import Any
 
 import click
 
-from ctxview.cli.options import check_stack, json_option, print_json, read, session_option, trace_argument
+from ctxview.cli.options import Named, check_stack, json_option, print_json, session_option, trace_options
 from ctxview.cli.plain import fit, number, say, width
 from ctxview.errors import UsageError
 from ctxview.text import one_line
 
 
 @click.command("diff")
-@trace_argument
+@trace_options
 @session_option
 @click.option("--turn", "-t", "turns", metavar="N|last|now", multiple=True, help="Give it twice: from, to.")
 @click.option("--stack", "stacks", metavar="STACK", multiple=True, help="The window's stack; default: recorded.")
 @json_option
-def command(
-    traces: tuple[str, ...], session: str | None, turns: tuple[str, ...], stacks: tuple[str, ...], as_json: bool
-) -> None:
+def command(trace: Named, session: str | None, turns: tuple[str, ...], stacks: tuple[str, ...], as_json: bool) -> None:
     """What changed between the windows of two turns.
 
     Also how much of its head the second window shares with the first: what a prompt cache could reuse.
@@ -32,8 +30,8 @@ def command(
         raise UsageError(f"diff compares two turns, {len(turns)} given", "write: --turn A --turn B")
     for stack in stacks:
         check_stack(stack)
-    with read(traces) as trace:
-        view = trace.view(session)
+    with trace.open() as opened:
+        view = opened.view(session)
         a, b = (view.resolve_turn(t) for t in turns)
         report = diff_report(view, a, b)
     if as_json:

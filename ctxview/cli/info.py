@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from ctxview.cli.options import json_option, print_json, read, trace_argument
+from ctxview.cli.options import Named, json_option, print_json, trace_options
 from ctxview.cli.plain import fit, number, percent, say, table, width
 from ctxview.text import one_line
 
 
 @click.command("info")
-@trace_argument
+@trace_options
 @json_option
-def command(traces: tuple[str, ...], as_json: bool) -> None:
+def command(trace: Named, as_json: bool) -> None:
     """What a trace's files hold and how its sessions went.
 
     Every record of a file is counted once: in a window, a duplicate, known to stand in no window, unknown, or
@@ -22,9 +22,9 @@ def command(traces: tuple[str, ...], as_json: bool) -> None:
     """
     from ctxview.report import info_report
 
-    with read(traces) as trace:
-        report = info_report(trace)
-        elsewhere = [i for i in trace.issues if i.file not in {f["path"] for f in report["files"]}]
+    with trace.open() as opened:
+        report = info_report(opened)
+        elsewhere = [i for i in opened.issues if i.file not in {f["path"] for f in report["files"]}]
     if as_json:
         print_json(report)
         return

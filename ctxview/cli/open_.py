@@ -4,47 +4,63 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from ctxview.cli.options import check_stack, session_option, stack_option, trace_argument
+from ctxview.cli.options import Named, check_stack, session_option, stack_option, trace_options
 from ctxview.errors import UsageError
 from ctxview.focus import Focus
 
+if TYPE_CHECKING:
+    from ctxview.tui import ProgressCall, TraceLike
+
 
 @click.command("open")
-@trace_argument
+@trace_options
 @session_option
 @click.option("--turn", "-t", metavar="N|last|now", default="last", show_default=True, help="Turn to open at.")
 @click.option("--block", metavar="ID", help="Block to put the cursor on.")
 @stack_option
-@click.pass_context
-def command(
-    ctx: click.Context, traces: tuple[str, ...], session: str | None, turn: str, block: str | None, stack: str
-) -> int:
+def command(trace: Named, session: str | None, turn: str, block: str | None, stack: str) -> int:
     """Open a trace in the terminal interface (the default verb).
 
     Without a terminal it prints what `ctxview show` prints.
     """
     check_stack(stack)
-    if not (sys.stdout.isatty() and os.environ.get("TERM", "") != "dumb"):
+    if not has_terminal():
         from ctxview.cli.show import print_window
 
-        return print_window(traces, session, turn)
-    return open_in_terminal(traces, session, turn, block)
-
-
-def open_in_terminal(traces: tuple[str, ...], session: str | None, turn: str, block: str | None) -> int:
-    """Run the terminal interface; it paints before the trace is read."""
-    from ctxview.tui import ProgressCall, TraceLike, run
-
-    def load(progress: ProgressCall) -> TraceLike:
-        from ctxview.ingest import open_trace
-
-        return open_trace(traces, progress)
-
+        return print_window(trace, session, turn)
     if turn not in ("last", "now") and not (turn.isdigit() and int(turn) >= 1):
         raise UsageError(f"no turn {turn!r}", "give a number from 1, `last` or `now`")
-    title = traces[0] if len(traces) == 1 else f"{traces[0]} +{len(traces) - 1}"
     number = int(turn) if turn.isdigit() else None
-    return run(load, title, Focus(session=session, turn=number, block=block))
+    return open_in_terminal(trace, Focus(session=session, turn=number, block=block))
+
+
+def has_terminal() -> bool:
+    """Whether a terminal interface can be drawn on standard output."""
+    return sys.stdout.isatty() and os.environ.get("TERM", "") != "dumb"
+
+
+def open_in_terminal(trace: Named, focus: Focus) -> int:
+    """Run the terminal interface. It paints before the trace is read; a large one is read by a process of its own,
+    which starts before Textual is imported."""
+    from ctxview.ingest.process import Loading, is_worth_a_process
+
+    loading = Loading(trace.traces, trace.db, trace.cache) if is_worth_a_process(trace.traces) else None
+
+    def load(progress: ProgressCall) -> TraceLike:
+        if loading is not None:
+            return loading.wait(progress)
+        from ctxview.ingest import open_trace
+
+        return open_trace(trace.traces, progress, db=trace.db, cache=trace.cache)
+
+    from ctxview.tui import run
+
+    try:
+        return run(load, trace.title, focus)
+    finally:
+        if loading is not None:
+            loading.close()

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from ctxview.errors import UsageError
+from ctxview.text import safe_text
 
 if TYPE_CHECKING:
     from ctxview.ingest import Trace
@@ -23,8 +27,41 @@ _BAR_AFTER: Final = 0.7
 _BAR_EVERY: Final = 0.1
 
 
-def trace_argument(command: F) -> F:
-    return click.argument("traces", metavar="TRACE...", nargs=-1, required=True)(command)
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The trace a person named, and where its database is kept."""
+
+    traces: tuple[str, ...]
+    db: Path | None = None
+    cache: bool = True
+
+    @property
+    def title(self) -> str:
+        return self.traces[0] if len(self.traces) == 1 else f"{self.traces[0]} +{len(self.traces) - 1}"
+
+    def open(self) -> Trace:
+        """Read the trace, with a bar on stderr when it takes a while and a person is watching."""
+        from ctxview.ingest import open_trace
+
+        bar = _Bar() if sys.stderr.isatty() else None
+        try:
+            return open_trace(self.traces, bar, db=self.db, cache=self.cache, say=remark)
+        finally:
+            if bar is not None:
+                bar.clear()
+
+
+def trace_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """TRACE..., `--db FILE` and `--no-cache`, given to the command as one `trace: Named`."""
+
+    @click.argument("traces", metavar="TRACE...", nargs=-1, required=True)
+    @click.option("--db", metavar="FILE", help="Keep the trace's database in FILE instead of the cache.")
+    @click.option("--no-cache", is_flag=True, help="Read the trace anew and keep no database of it.")
+    @wraps(command)
+    def named(*args: Any, traces: tuple[str, ...], db: str | None, no_cache: bool, **kwargs: Any) -> Any:
+        return command(*args, trace=Named(traces, Path(db) if db else None, not no_cache), **kwargs)
+
+    return named
 
 
 def session_option(command: F) -> F:
@@ -49,16 +86,9 @@ def check_stack(stack: str) -> None:
         raise UsageError(f"unknown stack {stack!r}", f"known: {', '.join(STACKS)}")
 
 
-def read(traces: Sequence[str]) -> Trace:
-    """Open the traces, with a bar on stderr when it takes a while and a person is watching."""
-    from ctxview.ingest import open_trace
-
-    bar = _Bar() if sys.stderr.isatty() else None
-    try:
-        return open_trace(traces, bar)
-    finally:
-        if bar is not None:
-            bar.clear()
+def remark(words: str) -> None:
+    """A word to the person that is neither data nor an error."""
+    click.echo(safe_text(f"ctxview: {words}"), err=True)
 
 
 def print_json(value: Any) -> None:

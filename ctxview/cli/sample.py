@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 from pathlib import Path
 
 import click
 
-from ctxview.cli.options import json_option, print_json
+from ctxview.cli.open_ import has_terminal, open_in_terminal
+from ctxview.cli.options import Named, json_option, print_json
 from ctxview.cli.plain import say
 from ctxview.errors import UsageError
+from ctxview.focus import Focus
 
 
 @click.command("sample")
@@ -44,13 +44,12 @@ def command(name: str | None, folder: str | None, as_json: bool) -> int:
     path = sample_path(name)
     if folder is not None:
         return _copy(path, Path(folder))
-    if sys.stdout.isatty() and os.environ.get("TERM", "") != "dumb":
-        from ctxview.cli.open_ import open_in_terminal
-
-        return open_in_terminal((str(path),), None, "last", None)
+    trace = Named((str(path),))
+    if has_terminal():
+        return open_in_terminal(trace, Focus())
     from ctxview.cli.show import print_window
 
-    return print_window([str(path)], None, "last")
+    return print_window(trace, None, "last")
 
 
 def _copy(path: Path, folder: Path) -> int:

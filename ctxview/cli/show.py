@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxview.cli.options import check_stack, json_option, print_json, read, session_option, stack_option, trace_argument
+from ctxview.cli.options import Named, check_stack, json_option, print_json, session_option, stack_option, trace_options
 from ctxview.cli.plain import GLYPHS, fit, number, percent, say, table, width
 from ctxview.text import one_line, safe_text
 
@@ -16,16 +16,14 @@ if TYPE_CHECKING:
 
 
 @click.command("show")
-@trace_argument
+@trace_options
 @session_option
 @click.option("--turn", "-t", metavar="N|last|now", default="last", show_default=True, help="Which turn's window.")
 @click.option("--history", is_flag=True, help="Everything that had arrived by that turn, cut or not.")
 @stack_option
 @click.option("--full", is_flag=True, help="Whole texts instead of one line each.")
 @json_option
-def command(
-    traces: tuple[str, ...], session: str | None, turn: str, history: bool, stack: str, full: bool, as_json: bool
-) -> int:
+def command(trace: Named, session: str | None, turn: str, history: bool, stack: str, full: bool, as_json: bool) -> int:
     """The window at a turn, as text or JSON.
 
     `now` is what stands after the newest call.
@@ -34,21 +32,19 @@ def command(
     if as_json:
         from ctxview.report import show_report
 
-        with read(traces) as trace:
-            view = trace.view(session)
+        with trace.open() as opened:
+            view = opened.view(session)
             print_json(show_report(view, view.resolve_turn(turn), history=history))
         return 0
-    return print_window(traces, session, turn, history=history, full=full)
+    return print_window(trace, session, turn, history=history, full=full)
 
 
-def print_window(
-    traces: Sequence[str], session: str | None, turn: str, *, history: bool = False, full: bool = False
-) -> int:
+def print_window(trace: Named, session: str | None, turn: str, *, history: bool = False, full: bool = False) -> int:
     """Print a window as text."""
-    with read(traces) as trace:
-        view = trace.view(session)
+    with trace.open() as opened:
+        view = opened.view(session)
         at = view.resolve_turn(turn)
-        _header(trace.name, view, at, history)
+        _header(opened.name, view, at, history)
         rows = view.history(at) if history else view.window(at)
         if full:
             for row in rows:

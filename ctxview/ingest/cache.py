@@ -59,16 +59,21 @@ def open_trace(
     keep = db is not None or (cache and inputs.is_lasting and inputs.size >= CACHE_FROM_BYTES)
     if not keep:
         return read_inputs(inputs, Store.memory(), progress)
-    place = db or _place(inputs, say)
+    place = db or cache_place(inputs, say)
     if place is None:
         return read_inputs(inputs, Store.memory(), progress)
-    known = _open_known(place, inputs, say, is_named=db is not None)
-    if known is not None:
-        return known
-    return _build(place, inputs, progress)
+    return open_at(place, inputs, progress, say, is_named=db is not None)
 
 
-def _place(inputs: Inputs, say: Say) -> Path | None:
+def open_at(place: Path, inputs: Inputs, progress: ProgressCall | None, say: Say, *, is_named: bool) -> Trace:
+    """The trace from its database at `place`, which is made if it is missing or out of date.
+
+    `is_named`: the user chose the place, so nothing that is not this trace's database is overwritten there.
+    """
+    return _open_known(place, inputs, say, is_named=is_named) or _build(place, inputs, progress)
+
+
+def cache_place(inputs: Inputs, say: Say) -> Path | None:
     """Where the trace's database belongs; None when the cache folder cannot be used."""
     folder = cache_folder()
     try:
