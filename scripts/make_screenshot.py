@@ -22,6 +22,7 @@ from ctxview.focus import Focus
 from ctxview.ingest import open_trace
 from ctxview.sample_traces import sample_path
 from ctxview.tui.app import CtxviewApp
+from ctxview.tui.notice import Notice
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,12 +32,14 @@ FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 async def picture(path: Path, turn: int | None, size: tuple[int, int], keys: list[str]) -> str:
     """The screen as SVG. `path` is relative to the working folder: the detail pane shows it."""
-    app = CtxviewApp(lambda progress: open_trace([str(path)], progress), path.name, Focus(turn=turn))
+    os.chdir(path.parent)  # so that the picture names the file and no folder of the machine it was made on
+    app = CtxviewApp(lambda progress: open_trace([path.name], progress), path.name, Focus(turn=turn))
     async with app.run_test(size=size) as pilot:
         end = time.monotonic() + 60
         while app.main is None:
             if time.monotonic() > end:
-                raise SystemExit(f"{path} was not shown within a minute")
+                shown = "\n".join("".join(text for text, _ in line) for line in app.start.query_one(Notice).lines)
+                raise SystemExit(f"{path} was not shown within a minute:\n{shown}")
             await pilot.pause(0.05)
         await pilot.pause(0.2)
         view = app.main.scene.view
@@ -63,7 +66,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(shutil.copy(args.trace or sample_path("refund"), folder))
         os.chdir(folder)
-        svg = asyncio.run(picture(Path(trace.name), args.turn, (width, height), args.keys))
+        args.out = args.out.resolve()
+    svg = asyncio.run(picture(Path(trace.name), args.turn, (width, height), args.keys))
         os.chdir(ROOT)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(svg, encoding="utf-8", newline="\n")

@@ -20,7 +20,7 @@ from textual.strip import Strip
 
 from ctxview.annotate import Pairing
 from ctxview.model import CutRow, SpanRow
-from ctxview.tui.cells import Part, fit, right, row
+from ctxview.tui.cells import Part, fit, right, row, shown
 from ctxview.tui.facts import Scene, count, cut_words, label, line_of
 from ctxview.tui.palette import GLYPHS, Brush, Words, brush, kind_ink, telling
 from ctxview.window.view import SessionView
@@ -36,6 +36,8 @@ class Unlogged:
 
     tokens: int | None
     missing: tuple[str, ...]
+    exact: bool = False
+    """The request itself was captured, so that nothing of it is missing."""
     pos: float = float("-inf")
 
 
@@ -73,11 +75,11 @@ def rows_at(view: SessionView, turn: int, block: int | None = None) -> tuple[lis
     rows: list[Row] = list(spans)
     left = [n for n, change in changes.items() if change.what == "-"]
     gone = sorted((_last_span(view, n, turn) for n in left), key=lambda s: s.pos)
-    shown, many_gone = gone, []
+    few, many_gone = gone, []
     if len(gone) > _GONE_ROWS:  # a pin that left is never hidden among the others
-        shown = [s for s in gone if s.block == block or s.block in view.pins]
+        few = [s for s in gone if s.block == block or s.block in view.pins]
         many_gone = [s for s in gone if s.block != block and s.block not in view.pins]
-    for span in shown:
+    for span in few:
         rows.insert(bisect_left(rows, span.pos, key=_pos), Gone(span))
     if many_gone:
         cut = next((c for c in view.cuts if c.turn == turn), None)
@@ -86,7 +88,7 @@ def rows_at(view: SessionView, turn: int, block: int | None = None) -> tuple[lis
     call, sizes = view.turn(turn), view.tokens(turn)
     missing = call.missing if call else ()
     if sizes.unlogged or (missing and sizes.unlogged is None):
-        rows.insert(0, Unlogged(sizes.unlogged, missing))
+        rows.insert(0, Unlogged(sizes.unlogged, missing, call is not None and call.fidelity == "exact"))
     return rows, {n: change.what for n, change in changes.items()}
 
 
@@ -260,6 +262,8 @@ def unlogged_words(item: Unlogged) -> str:
     """What the remainder is, as far as the log tells."""
     if item.tokens is not None and item.tokens < 0:
         return "fewer tokens recorded than counted"
+    if item.exact and not item.missing:
+        return "recorded beyond the captured text: framing, or another tokenizer"
     names = {"tools": "tool schemas", "system": "system prompt"}
-    what = ", ".join(names.get(m, m) for m in item.missing)
+    what = ", ".join(names.get(m, shown(m, 30)) for m in item.missing)
     return f"sent but not in the log: {what}" if what else "sent but not in the log"

@@ -11,7 +11,7 @@ from textual.strip import Strip
 
 from ctxview.annotate import Pairing
 from ctxview.tui.block_list import Gone, GoneMany, Row, Unlogged, unlogged_words
-from ctxview.tui.cells import fit, row, shown_lines, wrap
+from ctxview.tui.cells import fit, row, shown, shown_lines, wrap
 from ctxview.tui.facts import Scene, block_facts, cut_words, state_words
 from ctxview.tui.palette import Words, brush
 from ctxview.window.view import WindowBlock
@@ -115,7 +115,7 @@ def _about_unlogged(scene: Scene, turn: int, item: Unlogged, width: int) -> list
         ("tokens", [("unknown" if item.tokens is None else f"{item.tokens:,}", "text")]),
         ("recorded", [("unknown" if sizes.recorded is None else f"{sizes.recorded:,}", "text")]),
         ("counted", [(f"{sizes.counted:,} × factor {scene.view.factor(turn):.3f}", "text")]),
-        ("missing", [(", ".join(item.missing) or "the log does not say what", "text")]),
+        ("missing", [(shown(", ".join(item.missing)) or "the log does not say what", "text")]),
     ]
     words = (
         f"{unlogged_words(item).capitalize()}. Unlogged is what the provider counted minus what the log's own blocks "

@@ -198,13 +198,12 @@ def audit_words(factor: float, constant: int, median_error: float) -> str:
 
 
 def label(block: BlockRow) -> tuple[str, str]:
-    """Kind and tool in one short word or two, and its ink."""
+    """Kind or tool, and the ink of an error: `→ Bash` is a call, `← Bash` its result, `✗ Bash` a failed one."""
     ink = "bad" if block.is_error else ""
-    tool = shown(block.tool or "", 40)
     if block.kind == "tool_call":
-        return f"call {tool}".rstrip(), ink
+        return f"→ {shown(block.tool or 'call', 40)}", ink
     if block.kind == "tool_result":
-        return f"{'error' if block.is_error else 'result'} {tool}".rstrip(), ink
+        return f"{'✗' if block.is_error else '←'} {shown(block.tool or 'result', 40)}", ink
     return block.kind, ink
 
 

@@ -322,6 +322,7 @@ def key_help() -> Report:
     for glyph_state, says in _STATES:
         lines.append(ReportLine([(f"  {fit(_glyph(glyph_state), 14)}", glyph_state), (says, "dim")]))
     lines.append(_plain("  + entered at this turn   - left   ~ changed its form   ~ before a number: estimated", "dim"))
+    lines.append(_plain("  → a call   ← its result   ✗ a result that is an error   ⏎ a line break in the text", "dim"))
     return Report("Keys", lines)
 
 

@@ -171,7 +171,10 @@ class Timeline(Widget):
             for x, column in enumerate(columns):
                 text, ink, behind = column.cells[y]
                 here = start <= x < stop and self.turn <= self._count
-                if text == " ":
+                if here and stop - start > 1:  # a wide turn is lit from behind, so that its layers stay to be seen
+                    style = paint.over(ink, behind) if behind else paint(ink, "cursor")
+                    segments.append(Segment(text, style))
+                elif text == " ":
                     segments.append(Segment("│" if here and stop - start == 1 else " ", base + paint("accent")))
                 else:
                     style = paint.over(ink, behind)
