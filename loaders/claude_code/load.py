@@ -125,7 +125,7 @@ class _Reader:
         origin = Origin(self._name, number, uuid or None)
         node = node_of(value, lane.session, origin, agent=value.get("isSidechain") is True)
         node.parent = parent
-        if self._tree.add(node, fingerprint(node, value)) is not None:
+        if self._tree.add(node, fingerprint(node, value), as_str(value.get("timestamp"))) is not None:
             yield Record(self._name, number, "duplicate", node.type)
             return
         if start is not None:

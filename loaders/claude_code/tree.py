@@ -11,6 +11,8 @@ class Tree:
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
         self._copies: dict[Fingerprint, list[Node]] = {}
+        self._dated: dict[str, Fingerprint | None] = {}
+        """Timestamp -> the only thing said at that moment; None once there were several."""
         self.writing: str | None = None
         """Message id of the response whose lines are being read."""
 
@@ -20,20 +22,29 @@ class Tree:
     def get(self, uuid: object) -> Node | None:
         return self._nodes.get(uuid) if isinstance(uuid, str) else None
 
-    def add(self, node: Node, mark: Fingerprint | None) -> Node | None:
-        """Take the node in; the node it repeats instead, if it does."""
-        original = self._original(node, self._copies.get(mark, [])) if mark is not None else None
+    def add(self, node: Node, mark: Fingerprint | None, at: str = "") -> Node | None:
+        """Take the node in; the node it repeats instead, if it does. `at`: its timestamp."""
+        if mark is not None and self._dated.setdefault(at, mark) != mark:
+            self._dated[at] = None
+        original = self._original(node, self._copies.get(mark, []), at) if mark is not None else None
         self._nodes[node.uuid] = original or node
         if original is None and mark is not None:
             self._copies.setdefault(mark, []).append(node)
         return original
 
-    def _original(self, node: Node, earlier: list[Node]) -> Node | None:
-        """Two equal blocks of one response are two lines (empty thinking in one millisecond): while a response is
-        still being written, only the same parent makes a repetition."""
+    def _original(self, node: Node, earlier: list[Node], at: str) -> Node | None:
+        """The line that this one repeats.
+
+        Two equal blocks of one response are two lines (empty thinking in one millisecond): while a response is still
+        being written, only the same parent makes a repetition. So it is for text without a provider's id when other
+        lines carry its timestamp: a resume can date all that it writes again by its own moment, and the person may
+        have been interrupted twice in the same words.
+        """
         same_parent = next((n for n in earlier if n.parent is node.parent), None)
         if same_parent is not None or not earlier:
             return same_parent
         if node.calls or node.results:
             return earlier[0]
-        return None if node.message_id is not None and node.message_id == self.writing else earlier[0]
+        if node.message_id is None:
+            return earlier[0] if self._dated.get(at) is not None else None
+        return None if node.message_id == self.writing else earlier[0]
