@@ -22,6 +22,7 @@ VERBS: Final[dict[str, tuple[str, str]]] = {
     "info": ("ctxview.cli.info", "What a trace's files hold and how its sessions went."),
     "show": ("ctxview.cli.show", "The window at a turn, as text or JSON."),
     "diff": ("ctxview.cli.diff", "What changed between the windows of two turns."),
+    "sql": ("ctxview.cli.sql", "Ask one SELECT of a trace's views."),
     "sample": ("ctxview.cli.sample", "List, open or copy the bundled sample traces."),
     "formats": ("ctxview.cli.formats", "The transcript formats that are understood."),
 }
@@ -96,6 +97,9 @@ def main(args: list[str] | None = None) -> NoReturn:
         code = 2
     except (KeyboardInterrupt, click.Abort):
         code = 130
+    except RecursionError:
+        _complain("the input is nested too deeply", "please report it with the input's shape")
+        code = 3
     except BrokenPipeError:
         # The reader of the pipe has seen enough; without this, Python complains once more while closing stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -21,7 +21,7 @@ from ctxview.errors import UnreadableError, UsageError
 from ctxview.ingest.inputs import Inputs, find_inputs
 from ctxview.ingest.load import ProgressCall, read_inputs
 from ctxview.ingest.trace import Trace
-from ctxview.store import Store
+from ctxview.store import OutdatedError, Store
 
 CACHE_FROM_BYTES: Final = 1_000_000
 """Smaller traces are read faster than a database is opened."""
@@ -93,8 +93,11 @@ def _open_known(place: Path, inputs: Inputs, say: Say, *, is_named: bool) -> Tra
         return None
     try:
         store = Store.open(place)
+    except OutdatedError as error:
+        say(f"reading the trace anew: {error.cause}")
+        return None
     except UnreadableError as error:
-        if is_named and not error.cause.endswith("never finished") and "schema" not in error.cause:
+        if is_named:
             raise UsageError(error.cause, "name another file for --db") from None
         say(f"reading the trace anew: {error.cause}")
         return None

@@ -21,6 +21,7 @@ from ctxview.errors import UsageError
 from ctxview.model import BlockRow, CutRow, EditRow, FileRow, IssueRow, SessionRow, SpanRow, Stretch, TurnRow
 from ctxview.store import rows as r
 from ctxview.store.connect import SCHEMA, Building, connect, open_existing, script
+from ctxview.store.query import MOST_ROWS, MOST_SECONDS, Answer, ask
 from ctxview.text import replace_surrogates
 from ctxview.window import SessionView
 
@@ -226,6 +227,11 @@ class Store:
         return dict(
             self._all("SELECT content, text FROM contents WHERE content IN (SELECT unnest(?::INTEGER[]))", keys)
         )
+
+    def ask(self, query: str, *, rows: int = MOST_ROWS, seconds: float = MOST_SECONDS) -> Answer:
+        """A person's own SELECT. Raises UsageError; see `ctxview.store.query`."""
+        with self._cursor() as cursor:
+            return ask(cursor, query, rows=rows, seconds=seconds)
 
     def view(self, session_id: str) -> SessionView:
         """A session's rows with its recorded spans. Raises UsageError when the store has no such session."""
