@@ -32,8 +32,7 @@ FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 async def picture(path: Path, turn: int | None, size: tuple[int, int], keys: list[str]) -> str:
     """The screen as SVG. `path` is relative to the working folder: the detail pane shows it."""
-    os.chdir(path.parent)  # so that the picture names the file and no folder of the machine it was made on
-    app = CtxviewApp(lambda progress: open_trace([path.name], progress), path.name, Focus(turn=turn))
+    app = CtxviewApp(lambda progress: open_trace([str(path)], progress), path.name, Focus(turn=turn))
     async with app.run_test(size=size) as pilot:
         end = time.monotonic() + 60
         while app.main is None:
@@ -66,8 +65,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(shutil.copy(args.trace or sample_path("refund"), folder))
         os.chdir(folder)
-        args.out = args.out.resolve()
-    svg = asyncio.run(picture(Path(trace.name), args.turn, (width, height), args.keys))
+        svg = asyncio.run(picture(Path(trace.name), args.turn, (width, height), args.keys))
         os.chdir(ROOT)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(svg, encoding="utf-8", newline="\n")
