@@ -1,0 +1,131 @@
+"""A tool call to what it asks for: a person's rules first, then shells, file tools, pages, records; else an event."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, Final
+
+import orjson
+
+from ctxview.annotate.observations.ask import Args, Ask, Target, by_plain_name, first_text, names, snake
+from ctxview.annotate.observations.files import file_ask
+from ctxview.annotate.observations.keys import file_key, full_path
+from ctxview.annotate.observations.patches import BEGIN, patch_targets
+from ctxview.annotate.observations.records import page_ask, record_ask
+from ctxview.annotate.observations.rules import ResourceRules, ToolRule, fields_of, fill
+from ctxview.annotate.observations.seen import text_of
+from ctxview.annotate.observations.shell import shell_ask
+
+_SHELLS: Final = names(
+    """
+    bash shell terminal execute_bash exec_command shell_command local_shell container_exec run_shell_command
+    run_in_terminal execute_command run_command run_terminal_cmd run_terminal_command sh powershell_bash exec
+    cmd_run local_shell_call
+    """
+)
+KEEPS_FOLDER: Final = names("bash terminal execute_bash")
+"""Shells in which a `cd` lasts until the next call."""
+_SCRIPT_COMMAND: Final = re.compile(r"""exec_command\(\s*\{.*?\bcmd["']?\s*:\s*("(?:[^"\\]|\\.)*")""", re.DOTALL)
+_SCRIPT_FOLDER: Final = re.compile(r"""\bworkdir["']?\s*:\s*("(?:[^"\\]|\\.)*")""")
+
+
+def ask_of(tool: str, arguments: Any, text: str, cwd: str | None, rules: ResourceRules) -> Ask:
+    """What the call of `tool` asks. `arguments` is `text` parsed; None when it is not JSON."""
+    rule = rules.rule_for(tool) if rules.tools else None
+    if rule is not None:
+        return _by_rule(rule, arguments, cwd)
+    name = _snake(tool)
+    args = by_plain_name(arguments)
+    if name in _SHELLS:
+        return _shell(args, text, arguments, cwd)
+    if name == "apply_patch" or (BEGIN in text and "patch" in name):
+        return Ask(tuple(patch_targets(_patch_text(arguments, text), cwd)), rule="a patch")
+    found = file_ask(name, args, cwd)
+    if found is None:
+        found = page_ask(name, dict(args)) or record_ask(name, arguments)
+    return found or Ask()
+
+
+_snake = lru_cache(maxsize=512)(snake)
+
+
+def _patch_text(arguments: Any, text: str) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    if isinstance(arguments, dict):
+        return next((v for v in arguments.values() if isinstance(v, str) and BEGIN in v), text)
+    return text
+
+
+def _shell(args: Args, text: str, arguments: Any, cwd: str | None) -> Ask:
+    folder = first_text(args, "workdir", "cwd", "workingdirectory", "directory", "dirpath")
+    if folder:
+        cwd = full_path(folder, cwd)
+    if not isinstance(arguments, dict):
+        return _script(text, cwd)
+    command = next((args[name] for name in ("command", "cmd", "script", "commandline") if args.get(name)), None)
+    if isinstance(command, list):
+        words = [w for w in command if isinstance(w, str)]
+        if len(words) == 3 and words[1].endswith("c"):
+            return shell_ask(words[2], cwd)
+        if len(words) == 2 and words[0] == "apply_patch":
+            return Ask(tuple(patch_targets(words[1], cwd)), rule="a patch", shell=True)
+        return shell_ask(" ".join(_quoted(w) for w in words), cwd)
+    if not isinstance(command, str):
+        return Ask(rule="a command", shell=True)
+    return shell_ask(command, cwd)
+
+
+def _quoted(word: str) -> str:
+    return word if re.fullmatch(r"[\w./=:@%+,-]+", word) else "'" + word.replace("'", "'\\''") + "'"
+
+
+def _script(text: str, cwd: str | None) -> Ask:
+    """Codex's script tool: a program that calls `exec_command` and `apply_patch`."""
+    if BEGIN in text:
+        patch = text if f"{BEGIN}\n" in text else text.replace("\\n", "\n").replace('\\"', '"')
+        return Ask(tuple(patch_targets(patch, cwd)), rule="a patch", shell=True)
+    commands = [_string(m) for m in _SCRIPT_COMMAND.findall(text)]
+    folder = _SCRIPT_FOLDER.search(text)
+    if folder:
+        cwd = full_path(_string(folder[1]), cwd)
+    asks = [shell_ask(command, cwd) for command in commands if command]
+    if len(asks) == 1:
+        return asks[0]
+    found = {(t.key, t.effect): _shared(t) for ask in asks for t in ask.targets}
+    return Ask(tuple(found.values()), rule="a command", silent=False, shell=True)
+
+
+def _shared(target: Target) -> Target:
+    """The same target in a result that shows more than it."""
+    return Target(target.key, target.effect, target.rule, target.spans, sole=False, text=target.text)
+
+
+def _string(literal: str) -> str:
+    try:
+        value = orjson.loads(literal)
+    except orjson.JSONDecodeError:
+        return ""
+    return value if isinstance(value, str) else ""
+
+
+def _by_rule(rule: ToolRule, arguments: Any, cwd: str | None) -> Ask:
+    """A person's rule; an event when an argument that the key needs is not there."""
+    given = arguments if isinstance(arguments, dict) else {}
+    if rule.effect == "event" or rule.key is None:
+        return Ask(rule=f"a rule for {rule.tool}")
+    values: dict[str, str] = {}
+    for name in fields_of(rule.key):
+        value = given.get(name)
+        if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+            return Ask(rule=f"a rule for {rule.tool}, without {name}")
+        values[name] = str(value).strip()
+    key: str | None = fill(rule.key, values)
+    if key is not None and key.startswith("file:"):
+        key = file_key(key[5:], cwd)
+    if key is None:
+        return Ask(rule=f"a rule for {rule.tool}")
+    content = given.get(rule.content) if rule.content else None
+    text = text_of(content) if isinstance(content, str) else None
+    return Ask((Target(key, rule.effect, f"a rule for {rule.tool}", text=text, evidence="stated"),))

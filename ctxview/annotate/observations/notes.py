@@ -1,0 +1,71 @@
+"""What a client tells the model of files unasked: a file changed outside, a file was attached.
+
+Only these two. Instruction files (`nested_memory`) are not observations: a policy that prunes old readings must never
+take the rules away. A reference left by a compaction holds no content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+_CHANGED: Final = re.compile(
+    r"^(?:Note: )?(?P<path>(?:/|~|[A-Za-z]:[\\/]|\./|\w)[^\n]{0,1000}?) was "
+    r"(?:changed outside|modified, either by the user or by a linter|modified (?:by the user|externally|outside)"
+    r"|changed (?:by the user|on disk|externally))(?P<rest>[^\n]*)(?:\n|\Z)",
+    re.MULTILINE,
+)
+_CALLED: Final = re.compile(
+    r"Called the (?:Read|View) tool with the following input: "
+    r"\{[^\n]*?\"(?:file_path|path)\"\s*:\s*\"((?:[^\"\\]|\\.)+)\"[^\n]*"
+)
+_RESULT: Final = "Result of calling the Read tool:"
+_NUMBERED: Final = re.compile(r"[ \t]*\d+[\t→]")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    path: str
+    changed: bool
+    """True for a change from outside, False for an attached file."""
+    body: str
+    """The lines shown, with their numbers where the client gives them."""
+
+
+def notes_in(text: str) -> Iterator[Note]:
+    """The notes in an injected text, in order."""
+    if " was " in text:
+        for match in _CHANGED.finditer(text):
+            yield Note(match["path"].strip("`'\""), True, _shown(text[match.end() :]))
+    if _RESULT in text:
+        head, _, body = text.partition(_RESULT)
+        calls = list(_CALLED.finditer(head))
+        if len(calls) == 1:
+            yield Note(_unescaped(calls[0][1]), False, _attached(body))
+
+
+def _shown(text: str) -> str:
+    """The numbered lines that follow a note, up to the first line that is not numbered."""
+    lines = []
+    for line in text.split("\n"):
+        if _NUMBERED.match(line):
+            lines.append(line)
+        elif lines or line.strip():
+            break
+    return "\n".join(lines)
+
+
+def _attached(body: str) -> str:
+    body = body.removeprefix("\n")
+    end = body.find("</system-reminder>")
+    body = (body[:end] if end >= 0 else body).strip("\n")
+    stripped = body.strip()
+    if stripped.startswith('"') and stripped.endswith('"') and "\n" not in stripped and len(stripped) > 1:
+        return _unescaped(stripped[1:-1])
+    return body
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"').replace("\\\\", "\\")

@@ -1,0 +1,172 @@
+"""A tool result's text: whether the call failed, and what of it is the content asked for.
+
+It prevents a client's words around a content (exit codes, timings, reminders) from making two equal readings differ,
+and a failed call from counting as having seen or changed anything.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+from ctxview.annotate.observations.seen import Span, numbered
+
+_FAILED_START: Final = re.compile(
+    r"\s*(?:<tool_use_error>|error\b\s*[:\[({-]|error (?:executing|editing|reading|writing|calling|while)"
+    r"|errors? occurred"
+    r"|traceback \(most recent|file has not been read yet|file does not exist|file not found|no such file"
+    r"|string to replace not found|no replacement was performed|invalid `?\w+`? parameter|ran into \[errno|\[errno"
+    r"|permission denied|permission to use|failed to |cannot |could not |user rejected|the user doesn't want"
+    r"|\[request interrupted|the path [^\n]{0,300} (?:does not exist|is not an absolute)|denied by policy"
+    r"|apply_patch verification failed|patch failed|file has been (?:unexpectedly )?modified since"
+    r"|file has been modified|input ?validation ?error|execution failed|tool \"?\w+\"? (?:failed|not found)"
+    r"|unknown (?:tool|user|order|record|reservation)|\{\"error\"\s*:|\{\"success\"\s*:\s*false|\{'error'"
+    r"|\{\"is_?error\"\s*:\s*true)",
+    re.IGNORECASE,
+)
+_NOT_THERE: Final = re.compile(
+    r"^(?:(?:/bin/)?(?:ba|z)?sh: (?:line \d+: )?)?(?:\w+: )[^\n]{0,300}"
+    r"(?:No such file or directory|Is a directory|Permission denied|cannot open [^\n]*for reading|can't read [^\n]*)$",
+    re.MULTILINE,
+)
+_EXIT_HEAD: Final = re.compile(r"(?:Exit code:?|Process exited with code|exit status)\s*(-?\d+)", re.IGNORECASE)
+_EXIT_TAIL: Final = re.compile(
+    r"\n?\[(?:The )?[Cc]ommand (?:completed|finished|execution failed)[^\n\]]* exit code (-?\d+)[^\n]*"
+)
+_CWD_TAIL: Final = re.compile(r"\[Current working directory: ([^\n]+)\]")
+_CWD_RESET: Final = re.compile(r"\n?Shell cwd was reset to ([^\n]+)\s*\Z")
+_RETURNCODE: Final = re.compile(
+    r"\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?)?(.*?)(?:</output>\s*)?\Z", re.DOTALL
+)
+_CODEX_HEADS: Final = ("Chunk ID:", "Exit code:", "Wall time", "Script completed", "Script failed", "Process exited")
+_SNIPPET: Final = re.compile(
+    r"(?:snippet of|running `cat -n` on|review the changes)[^\n]*:[ \t]*\n(?=[ \t]*\d+[\t→])", re.IGNORECASE
+)
+_LEAD: Final = re.compile(r"[^\n]*running `cat -n` on[^\n]*:[ \t]*\n")
+_WINDOW: Final = re.compile(r"^\[File: ([^\n]+?) \((\d+) lines total\)\]\n", re.MULTILINE)
+_UNCHANGED: Final = re.compile(
+    r"\s*(?:<[a-z-]+>\s*)?File unchanged since last read|\s*File .{0,400} is unchanged since", re.IGNORECASE
+)
+_REMINDER: Final = "<system-reminder>"
+_HEAD_CHARS: Final = 600
+_TAIL_CHARS: Final = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """A shell's output without what the client put around it."""
+
+    text: str
+    exit: int | None = None
+    cwd: str | None = None
+    """Where the shell stands now, as the client says."""
+
+
+def failed(text: str) -> bool:
+    """Whether a tool's own answer says that the call did not do what it was asked."""
+    return _FAILED_START.match(text, 0, _HEAD_CHARS) is not None
+
+
+def says_unchanged(text: str) -> bool:
+    """Whether a read was answered by a pointer to the earlier one."""
+    return _UNCHANGED.match(text, 0, _HEAD_CHARS) is not None
+
+
+def without_reminders(text: str) -> str:
+    """The text before the reminders that a client put at its end."""
+    at = text.rfind("\n" + _REMINDER)
+    while at >= 0:
+        text = text[:at].rstrip("\n")
+        at = text.rfind("\n" + _REMINDER)
+    return "" if text.startswith(_REMINDER) else text
+
+
+def shell_payload(text: str) -> Payload:
+    """The output in a shell tool's answer (Claude Code, Codex, OpenHands, mini-swe-agent)."""
+    text = without_reminders(text)
+    if text.startswith('{"output"'):
+        return _codex_json(text)
+    if text.startswith(_CODEX_HEADS):
+        head, _, rest = text.partition("Output:\n")
+        code = _EXIT_HEAD.search(head, 0, _HEAD_CHARS)
+        exit_ = int(code[1]) if code else 1 if head.startswith("Script failed") else None
+        return Payload(rest, exit_)
+    if text.startswith(("Exit code ", "exit code ")):
+        head, _, rest = text.partition("\n")
+        code = _EXIT_HEAD.match(head)
+        return Payload(rest, int(code[1]) if code else None)
+    if "<returncode>" in text[:_HEAD_CHARS] and (match := _RETURNCODE.match(text)):
+        return Payload(match[2], int(match[1]))
+    tail = max(0, len(text) - _TAIL_CHARS)
+    if text.endswith("]") and (match := _EXIT_TAIL.search(text, tail)):
+        cwd = _CWD_TAIL.search(text, tail)
+        return Payload(text[: match.start()], int(match[1]), cwd[1] if cwd else None)
+    if match := _CWD_RESET.search(text, tail):
+        return Payload(text[: match.start()], None, match[1].strip())
+    return Payload(text)
+
+
+def _codex_json(text: str) -> Payload:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return Payload(text)
+    output = value.get("output")
+    metadata = value.get("metadata")
+    code = metadata.get("exit_code") if isinstance(metadata, dict) else None
+    return Payload(output if isinstance(output, str) else text, code if isinstance(code, int) else None)
+
+
+def not_there(text: str) -> bool:
+    """Whether a shell's output says that a file could not be read."""
+    return len(text) < 4000 and _NOT_THERE.search(text) is not None
+
+
+def snippet(text: str) -> tuple[int, int, str] | None:
+    """The numbered lines that an editor shows around its change: first, last, text."""
+    match = _SNIPPET.search(text, 0, _HEAD_CHARS + 400)
+    if match is None:
+        return None
+    start = match.end()
+    lines = []
+    for line in text[start:].split("\n"):
+        if not _is_numbered(line):
+            break
+        lines.append(line)
+    return numbered("\n".join(lines))
+
+
+def _is_numbered(line: str) -> bool:
+    rest = line.lstrip(" ").lstrip("0123456789")
+    return rest[:1] in ("\t", "→") and len(rest) < len(line)
+
+
+def file_body(text: str) -> str:
+    """What a file tool shows of a file, without its lead and the client's reminders."""
+    text = without_reminders(text)
+    match = _LEAD.match(text, 0, _HEAD_CHARS)
+    return text[match.end() :] if match else text
+
+
+def window(text: str) -> tuple[str, Span, int, str] | None:
+    """SWE-agent's file window: path, lines shown, lines in all, text."""
+    at = text.rfind("[File: ")
+    match = _WINDOW.search(text, max(0, at)) if at >= 0 else None
+    if match is None:
+        return None
+    lines = []
+    for line in text[match.end() :].split("\n"):
+        if re.match(r"\d+:", line):
+            lines.append(line)
+        elif lines or not line.startswith("("):
+            break
+    found = numbered("\n".join(lines)) if lines else None
+    return (match[1], found[:2], int(match[2]), found[2]) if found else None
+
+
+def is_listing(text: str) -> bool:
+    """Whether a view was answered by a folder's content."""
+    return text.startswith("Here's the files and directories") or text.startswith("Here are the files and directories")

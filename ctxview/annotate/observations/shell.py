@@ -1,0 +1,322 @@
+"""Shell commands: which files a command line shows, writes or changes, and which lines of them.
+
+Only what a command shows as it stands counts as a reading: `cat f | grep x` is a search, `cat f | head -20` its first
+lines. A command that names its file by a glob, a loop or a substitution stays an event.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from ctxview.annotate.observations.ask import Ask, Target, names
+from ctxview.annotate.observations.keys import file_key, full_path
+from ctxview.annotate.observations.patches import BEGIN, patch_targets
+from ctxview.annotate.observations.seen import Span, Spans, text_of
+from ctxview.annotate.observations.views import View, narrow, viewed
+from ctxview.annotate.observations.words import Command, Pipeline, Word, pipelines
+
+_PREFIXES: Final = names("then do else elif if while until { ! time sudo command builtin exec nohup env")
+_SILENT: Final = names(
+    """
+    cd pushd popd mkdir export set unset rm mv cp touch chmod chown ln true : source . sleep alias local umask
+    wait test [ [[ fi done } return exit shopt ulimit trap
+    """
+)
+_NESTED: Final = ("bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh")
+_CHANGES_DIRECTORY: Final = ("cd", "pushd")
+_FOREIGN: Final = names("ssh docker kubectl podman wsl adb vagrant xargs find parallel")
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What a command line was found to do."""
+
+    cwd: str | None
+    targets: list[Target] = field(default_factory=list)
+    printing: int = 0
+    """Pipelines that print something."""
+    absent: list[str] = field(default_factory=list)
+    sweep: str | None = None
+    values: dict[str, Word] = field(default_factory=dict)
+    moved: bool = False
+    lost: bool = False
+    """The shell stands where the line does not say, so that a relative path means nothing."""
+
+    def key(self, word: Word) -> str | None:
+        if word is None or word in ("", "-") or (self.lost and not word.startswith(("/", "~"))):
+            return None
+        return None if word.startswith("/dev/") else file_key(word, self.cwd)
+
+    def change(self, word: Word, effect: Literal["write", "edit"], rule: str, text: Word = None) -> None:
+        key = self.key(word)
+        if key is not None:
+            written = text_of(text) if effect == "write" and text is not None else None
+            self.targets.append(Target(key, effect, rule, text=written))
+
+
+def shell_ask(line: str, cwd: str | None, depth: int = 0) -> Ask:
+    """The ask of one command line, run in `cwd`."""
+    if BEGIN in line:
+        targets = patch_targets(line, _patch_folder(line, cwd))
+        return Ask(tuple(targets), rule="a command", shell=True)
+    reading = _Reading(cwd)
+    for pipeline in pipelines(line, reading.values):
+        _read(pipeline, reading, depth)
+    sole = reading.printing == 1
+    targets = [_with_sole(t, sole) if t.effect == "read" else t for t in reading.targets]
+    return Ask(
+        tuple(_merged(targets)),
+        rule="a command",
+        silent=reading.printing == 0,
+        shell=True,
+        absent=tuple(reading.absent),
+        cwd=reading.cwd if reading.moved else None,
+        sweep=reading.sweep,
+    )
+
+
+def _patch_folder(line: str, cwd: str | None) -> str | None:
+    moved = re.match(r"\s*cd\s+([^\s;&|'\"]+)\s*&&", line)
+    return full_path(moved[1], cwd) if moved else cwd
+
+
+def _with_sole(target: Target, sole: bool) -> Target:
+    if sole == target.sole:
+        return target
+    return Target(target.key, target.effect, target.rule, target.spans, sole, numbered=target.numbered)
+
+
+def _merged(targets: list[Target]) -> list[Target]:
+    """One target per file and effect, in order: two ranges of one file are one reading of both."""
+    found: dict[tuple[str, bool], Target] = {}
+    for target in targets:
+        name = (target.key, target.effect == "read")
+        known = found.pop(name, None)
+        if known is not None and target.effect == "read":
+            spans: Spans = tuple(sorted({*known.spans, *target.spans})) if known.spans and target.spans else ()
+            target = Target(target.key, "read", target.rule, spans, sole=False)
+        elif known is not None and target.effect == "edit" and known.effect == "write":
+            target = Target(target.key, "edit", target.rule)
+        found[name] = target
+    return list(found.values())
+
+
+def _read(pipeline: Pipeline, reading: _Reading, depth: int) -> None:
+    commands = [c for c in (_bare(c, reading.values) for c in pipeline.commands) if c.words or c.redirects]
+    if not commands:
+        return
+    name = commands[0].words[0] if commands[0].words else None
+    if name in _CHANGES_DIRECTORY:
+        _move(commands[0], reading)
+        return
+    if name in _NESTED and len(commands) == 1 and _nest(commands[0], reading, depth):
+        return
+    before = len(reading.targets)
+    for command in commands:
+        _changes(command, reading)
+    output = _file_output(commands[-1])
+    if output is None:
+        _show(commands, pipeline.before, reading)
+    else:
+        _write(commands, output, reading)
+    if pipeline.before == "||" and len(reading.targets) > before:
+        del reading.targets[before:]  # it ran only if what stands before it failed
+
+
+def _bare(command: Command, values: dict[str, Word]) -> Command:
+    """The command without reserved words, `sudo` and assignments in front."""
+    words = command.words
+    if words and words[0] == "for" and len(words) > 1:
+        values[words[1] or ""] = None
+        return Command([], command.redirects, command.heredoc)
+    at = 0
+    while at < len(words):
+        word = words[at]
+        if not (word in _PREFIXES or (at and word is not None and re.match(r"[A-Za-z_]\w*=", word))):
+            break
+        at += 1
+    return Command(words[at:], command.redirects, command.heredoc) if at else command
+
+
+def _move(command: Command, reading: _Reading) -> None:
+    words = [w for w in command.words[1:] if w != "--"]
+    reading.moved = True
+    if len(words) == 1 and words[0] is not None and words[0] != "-":
+        known = reading.cwd is not None and not reading.lost
+        if words[0].startswith(("/", "~")) or known:
+            reading.cwd, reading.lost = full_path(words[0], reading.cwd), False
+            return
+    reading.lost = True
+
+
+def _nest(command: Command, reading: _Reading, depth: int) -> bool:
+    """`bash -lc '...'`: the line inside is read in the same way."""
+    words = command.words
+    if len(words) != 3 or words[2] is None or not (words[1] or "").endswith("c") or depth > 2:
+        return False
+    inner = shell_ask(words[2], reading.cwd, depth + 1)
+    reading.targets += inner.targets
+    reading.absent += inner.absent
+    reading.sweep = reading.sweep or inner.sweep
+    reading.printing += 0 if inner.silent else 1 if any(t.sole for t in inner.targets) else 2
+    return True
+
+
+def _file_output(command: Command) -> tuple[Word, bool] | None:
+    """Where the standard output goes, and whether it is appended; None when it is shown."""
+    for redirect in command.redirects:
+        if redirect.op in (">", "1>", "&>", ">>", "1>>", "&>>"):
+            return redirect.target, redirect.op.endswith(">>")
+        if redirect.op == ">&" and redirect.target is not None and not redirect.target.isdecimal():
+            return redirect.target, False
+    return None
+
+
+def _write(commands: list[Command], output: tuple[Word, bool], reading: _Reading) -> None:
+    word, appended = output
+    text = None if appended else _literal(commands)
+    reading.change(word, "edit" if text is None else "write", "a redirection", text)
+
+
+def _literal(commands: list[Command]) -> Word:
+    """The text that the commands print, where the line itself says it: a heredoc, or `echo` of plain words."""
+    first = commands[0]
+    if len(commands) != 1 or not first.words:
+        return None
+    if first.words == ["cat"] and first.heredoc is not None:
+        return first.heredoc
+    if first.words[0] == "echo" and all(w is not None and "\\" not in w for w in first.words):
+        words = [w for w in first.words[1:] if w is not None]
+        return None if words and words[0].startswith("-") else " ".join(words)
+    return None
+
+
+def _changes(command: Command, reading: _Reading) -> None:
+    """Files that a command changes by what it is, wherever its output goes."""
+    words = command.words
+    name = words[0] if words else None
+    if name is None:
+        return
+    rest = words[1:]
+    plain = [w for w in rest if w is None or not w.startswith("-")]
+    if name == "tee":
+        appended = "-a" in rest or "--append" in rest
+        literal = None if appended else command.heredoc
+        for word in plain:
+            reading.change(word, "edit" if literal is None else "write", "tee", literal)
+    elif name in ("sed", "gsed") and any(w is not None and re.match(r"-[nErs]*i|--in-place", w) for w in rest):
+        given = any(w in ("-e", "-f") for w in rest)
+        plain = [w for w in plain if w != ""]
+        for word in plain if given else plain[1:]:
+            if not given or word is None or "/" in word or "." in word:
+                reading.change(word, "edit", "sed -i")
+    elif name == "perl" and any(w is not None and re.match(r"-\w*i", w) for w in rest):
+        for word in plain[1:]:
+            reading.change(word, "edit", "perl -i")
+    elif name in ("mv", "cp", "rm", "truncate"):
+        _remove_or_move(name, plain, reading)
+    elif name == "git":
+        _git(rest, reading)
+
+
+def _remove_or_move(name: str, plain: list[Word], reading: _Reading) -> None:
+    if name in ("rm", "truncate"):
+        for word in plain:
+            reading.change(word, "edit", name)
+        return
+    if len(plain) < 2:
+        return
+    *sources, target = plain
+    if name == "mv":
+        for word in sources:
+            reading.change(word, "edit", "mv")
+    if target is None:
+        return
+    into = target.endswith("/") or len(sources) > 1 or target in (".", "..")
+    for word in sources if into else [target]:
+        if word is not None:
+            base = word.rstrip("/").rpartition("/")[2]
+            reading.change(f"{target.rstrip('/') or '/'}/{base}" if into else word, "edit", name)
+
+
+def _git(rest: list[Word], reading: _Reading) -> None:
+    while rest and rest[0] in ("-C", "-c"):
+        if rest[0] == "-C":
+            return
+        rest = rest[2:]
+    action = rest[0] if rest else None
+    options = [w for w in rest[1:] if w is not None and w.startswith("-") and w != "--"]
+    if action in ("checkout", "restore"):
+        if {"--staged", "-S"} & set(options) and not {"--worktree", "-W"} & set(options):
+            return
+        words = rest[rest.index("--") + 1 :] if "--" in rest else [w for w in rest[1:] if w not in options]
+        if action == "restore" or "--" in rest:
+            for word in words:
+                if word in (".", "*", None):
+                    reading.sweep = f"git {action} restored files"
+                else:
+                    reading.change(word, "edit", f"git {action}")
+        elif words == ["."]:
+            reading.sweep = "git checkout restored files"
+        elif words and not {"-b", "-B", "--orphan"} & set(options):
+            reading.sweep = "git switched to another commit"
+    elif action == "switch" and not {"-c", "-C", "--create", "--orphan"} & set(options):
+        reading.sweep = "git switched to another commit"
+    elif action == "reset" and "--hard" in options:
+        reading.sweep = "git reset the files"
+    elif action == "stash" and (len(rest) < 2 or rest[1] in ("push", "pop", "apply", "save", "-u")):
+        reading.sweep = "git stash changed the files"
+    elif action in ("rm", "mv"):
+        _remove_or_move(action, [w for w in rest[1:] if w is None or not w.startswith("-")], reading)
+
+
+def _show(commands: list[Command], before: str, reading: _Reading) -> None:
+    """What a pipeline whose output is shown reads."""
+    first = commands[0]
+    name = first.words[0] if first.words else None
+    if name is None and not first.words:
+        return
+    if before == "||" and name == "echo":
+        words = [w for w in first.words[1:] if w is not None]
+        reading.absent.append(" ".join(words))
+        return
+    changes = len(commands) == 1 and (name in _SILENT or _is_quiet(first))
+    if changes:
+        return
+    reading.printing += 1
+    if name in _FOREIGN:
+        return
+    view = viewed(first)
+    if view is None:
+        return
+    for command in commands[1:]:
+        view = narrow(view, command)
+        if view is None:
+            return
+    _add(view, reading)
+
+
+def _add(view: View, reading: _Reading) -> None:
+    keys = [reading.key(word) for word in view.files]
+    found = [key for key in keys if key is not None]
+    if len(found) != len(keys):
+        reading.printing += 1
+    for key in found:
+        reading.targets.append(
+            Target(key, "read", view.rule, _spans(view.spans), len(found) == 1, numbered=view.numbered)
+        )
+    if len(found) > 1:
+        reading.printing += len(found) - 1
+
+
+def _spans(spans: tuple[Span, ...] | None) -> Spans:
+    return spans or ()
+
+
+def _is_quiet(command: Command) -> bool:
+    words = command.words
+    if words[0] in ("sed", "gsed", "perl"):
+        return any(w is not None and re.match(r"-\w*i|--in-place", w) for w in words[1:])
+    return words[0] == "git" and len(words) > 1 and words[1] in ("add", "restore", "rm", "mv")
