@@ -1,0 +1,90 @@
+"""Approvals: a verdict that lets the agent go ahead, from the client's own words or the person's."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ctxview.annotate.pins.found import Found, shorten
+from ctxview.annotate.pins.sentences import Sentence
+from ctxview.model import Block
+
+_STATED: Final = (
+    "User has approved your plan",
+    "User has approved exiting plan mode",
+    "The user has approved",
+    "User approved",
+    "Plan approved",
+    "Your plan has been approved",
+)
+_VERDICT: Final = re.compile(r"^(?:APPROVED(?: by\b|:)|Approved by\b|approval granted\b)")
+_LONGEST_WORDS: Final = 30
+
+_STRONG: Final = re.compile(
+    r"\b(?:approved|I approve|go ahead|lgtm|ship it|please (?:proceed|continue|confirm and)|I confirm|confirmed"
+    r"|you (?:may|can) (?:go ahead|proceed|merge|push|"
+    r"deploy|continue)|sounds (?:good|great|fine|perfect)|looks (?:good|great)(?: to me)?|merge it|happy to proceed"
+    r"|good to go|works for me|that works|let's go(?! (?:back|with|for|to|over|through))|"
+    r"I'd like to proceed|(?:let's|we can|can) proceed|that's (?:fine|acceptable))\b|^(?:approve|go for it)\b",
+    re.IGNORECASE,
+)
+_YES: Final = re.compile(
+    r"^(?:yes|yep|yup|yeah|sure|ok|okay|correct|go|agreed|absolutely|definitely|of course|perfect|great|fine"
+    r"|please do|do it|right|exactly)\b",
+    re.IGNORECASE,
+)
+_ORDER: Final = re.compile(
+    r"^(?:yes|yep|yup|yeah|sure|ok|okay|great|perfect|fine|absolutely)\b[,.!\s]*(?:that'?s?\s+\w+[,.!\s]*)?(?:please"
+    r"|go|proceed|do|let's|I'd like|I would like|cancel|book|"
+    r"update|upgrade|change|add|use|continue|confirm|commit|write|make|transfer|downgrade)\b",
+    re.IGNORECASE,
+)
+_HEDGED: Final = re.compile(
+    r"\b(?:not|no|but|before|if|unless|until|wait|however|could|does|what|how|why|my (?:user|reservation)|id is"
+    r"|I'll go ahead|I will go ahead)\b|n't\b|\bcan (?!proceed|go|merge|push|deploy|continue)|#STOP",
+    re.IGNORECASE,
+)
+_THANKS: Final = re.compile(r"\bthank(?:s| you)\b", re.IGNORECASE)
+_GO: Final = re.compile(r"\b(?:proceed|go ahead|confirm|approved?|yes)\b", re.IGNORECASE)
+_FACT: Final = re.compile(r"\b(?:it's|it is|my|here|this is)\b|@|_", re.IGNORECASE)
+_HINT: Final = re.compile(
+    r"approve|go ahead|lgtm|ship it|proceed|continue|confirm|sounds|looks|merge it|good to go|works|correct|fine"
+    r"|right|acceptable|perfect|"
+    r"yes|yep|yup|yeah|sure|ok|^go\b|agreed|absolutely|definitely|of course|great|do it|go for it|exactly|please do"
+    r"|deploy|push",
+    re.IGNORECASE,
+)
+
+
+def approval_of_result(block: Block) -> Found | None:
+    """Whether a tool result carries the person's or an approver's yes."""
+    if block.is_error:
+        return None
+    head = block.text[:300].lstrip()
+    if head.startswith(_STATED):
+        return Found("approval", "the client reports an approval", shorten(" ".join(head.split())), "stated")
+    if _VERDICT.match(head):
+        return Found("approval", "the result is a verdict", shorten(" ".join(head.split())))
+    return None
+
+
+def approval_in_words(sentence: Sentence, *, asked: bool, alone: bool, proposed: bool) -> Found | None:
+    """The person's yes.
+
+    `asked`: a question of the agent is open; `proposed`: it is one that a yes lets happen; `alone`: the sentence is the
+    whole message. A bare `sure` is an approval only then, or it merely opens an answer.
+    """
+    words = sentence.plain
+    if not sentence.first or sentence.asks or _HINT.search(words) is None:
+        return None
+    if len(words.split()) > _LONGEST_WORDS:
+        return None
+    if _HEDGED.search(words):
+        return None
+    if _THANKS.search(words) and not _GO.search(words):
+        return None
+    if _STRONG.search(words) or (asked and _ORDER.match(words)):
+        return Found("approval", "the person said to go ahead", shorten(sentence.text))
+    if asked and _YES.match(words) and len(words.split()) <= 6 and not _FACT.search(words) and (alone or proposed):
+        return Found("approval", "yes to the agent's question", shorten(sentence.text))
+    return None

@@ -1,0 +1,161 @@
+"""Denials: an action was refused, by a policy, a permission rule, a hook, a sandbox or the person.
+
+A command that merely failed is none. Clients announce a refusal in fixed words at the start of a tool result; those are
+`stated`. Words that only suggest one (a sandbox, a hook) are `matched`, and need the client's mark of an error.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ctxview.annotate.pins.found import Found, shorten
+from ctxview.annotate.pins.sentences import Sentence
+from ctxview.model import Block
+
+POLICY: Final = "DENIED by policy:"
+_HEAD_CHARS: Final = 600
+_SHORT_CHARS: Final = 1_500
+"""A refusal that is not marked as an error is a short text; longer ones quote something."""
+
+# Client -> how its refusals start.
+_STATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("denied by policy", (POLICY,)),
+    (
+        "the person rejected the tool use",
+        (
+            "The user doesn't want to proceed with this tool use",
+            "The user doesn't want to take this action right now",
+            "[Request interrupted by user for tool use]",
+            "User rejected tool use",
+            "User chose to stay in plan mode",
+            "The user rejected",
+            "User rejected",
+            "The user denied this operation",
+            "[Operation Cancelled] Reason: User did not allow tool call",
+            "exec command rejected by user",
+            "patch rejected by user",
+            "rejected by user",
+            "Action rejected by user",
+            "user rejected MCP tool call",
+            "user cancelled MCP tool call",
+            "Tool execution was denied by the user",
+        ),
+    ),
+    (
+        "not permitted by a rule",
+        (
+            "Tool execution denied by policy",
+            "This action was rejected due to unacceptable risk",
+            "Permission for this action has been denied",
+            "File is in a directory that is denied by your permission settings",
+            "The user has specified a rule which prevents you",
+            "Permission denied and could not request permission from user",
+            "Error: DENIED by policy:",
+        ),
+    ),
+)
+_LOOSE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    ("permission not granted", re.compile(
+        r"\bPermission to use \S.{0,200}? (?:has been|was) (?:auto-)?denied"
+        r"|\brequested permissions? to\b.{0,300}?haven't granted"
+        r"|\bhaven't granted it yet\b|^(?:Error: )?This (?:Bash )?command requires approval"
+        r"|\brequires approval\b.{0,80}$"
+        r"|\bpermission (?:was |has been )?(?:denied|refused) by (?:the )?(?:user|policy|rule)"
+        r"|\bdenied by (?:your )?permission", re.DOTALL)),
+    ("blocked by a hook", re.compile(
+        r"\b(?:Pre|Post)ToolUse:\S+ hook (?:blocking )?error|\bhook (?:PreToolUse:\S+ )?(?:denied|blocked) this tool"
+        r"|\bPreToolUse\S*(?: \S+){0,6} blocked\b|\b(?:operation|tool call|command) (?:was )?blocked by (?:a "
+        r"|the )?hook|\bblocked by hook", re.IGNORECASE)),
+    ("blocked by the client", re.compile(
+        r"\bwas blocked\. For security\b|\bblocked (?:for security reasons|by (?:the )?(?:security |safety "
+        r"|content )?policy)", re.IGNORECASE)),
+    ("refused by the sandbox", re.compile(
+        r"\bOperation not permitted\b|\bsandbox(?:ed)?[- :](?:denied|violation|restriction|policy|blocked|refused"
+        r"|prevented|error)"
+        r"|\b(?:denied|blocked|refused|rejected|prevented) by (?:the )?(?:\w+ )?sandbox|\bsandbox-exec: "
+        r"|\bfailed in sandbox\b(?!.*timed out)",
+        re.IGNORECASE)),
+    ("rejected by the person or an approver", re.compile(
+        r"\brejected by (?:the )?user\b|\bRejected\(\\?\"|\bapproval (?:was |request )?(?:denied|rejected|refused)\b"
+        r"|\bnot approved by\b|\buser (?:denied|declined|refused|did not approve|rejected|cancell?ed) (?:the |this "
+        r"|your )?"
+        r"(?:request|tool|operation|command|action|permission|call|execution)", re.IGNORECASE)),
+    ("denied", re.compile(
+        r"^(?:Error: |MCP error [^:]{0,20}: )?(?:Access|Request|Action|Tool call|Operation|Transaction|Call) (?:is "
+        r"|was |has been )?"
+        r"(?:denied|refused|rejected|forbidden)\b|^(?:Error: )?(?:Denied|Forbidden|Refused)\b(?: by\b"
+        r"|:)", re.IGNORECASE)),
+)  # fmt: skip
+_HINT: Final = re.compile(
+    r"den(?:y|ied)|reject|granted|approv|hook|blocked|permitted|sandbox|refus|forbidden|declin|cancel", re.IGNORECASE
+)
+_NOTE: Final = re.compile(r"\[Request interrupted by user for tool use\]")
+
+_NEGATIVE: Final = re.compile(
+    r"^(?:nope|no|stop|hey|wait|please|ok|but|whoa|hold on)?[,.!\s-]*(?:(?:please|you)\s+)?"
+    r"(?:do\s*not|don'?t|never|stop|cancel|you (?:can'?t|cannot|may not|must not|should(?:n't| not)))\b"
+    r"|\b(?:denied|rejected|not approved|not allowed|permission refused|I (?:do not|don't) (?:approve|allow|agree))\b",
+    re.IGNORECASE,
+)
+_FLAT_NO: Final = re.compile(r"^(?:nope|no)\b[,.!\s-]*(?:(?:please|you)\s+)?(?:do\s*not|don'?t|never|stop"
+    r"|not)\b", re.IGNORECASE)
+
+
+def denial_of_result(block: Block, markers: tuple[str, ...] = ()) -> Found | None:
+    """Whether a tool result refuses the action it answers."""
+    head = block.text[:_HEAD_CHARS].lstrip()
+    if not head:
+        return None
+    for marker in markers:
+        if head.startswith(marker):
+            return Found("denial", f"starts with the configured mark {marker}", _quote(head), "stated")
+    for rule, starts in _STATED:
+        if head.startswith(starts):
+            return Found("denial", rule, _quote(head), "stated")
+    if not block.is_error and len(block.text) > _SHORT_CHARS:
+        return None
+    if _HINT.search(head) is None:
+        return None
+    if not block.is_error and not _looks_failed(head):
+        return None
+    for rule, pattern in _LOOSE:
+        if pattern.search(head):
+            return Found("denial", rule, _quote(head))
+    return None
+
+
+def denial_of_note(block: Block, markers: tuple[str, ...] = ()) -> Found | None:
+    """A refusal that the client wrote into the conversation by itself: an interrupted tool, a hook that blocked."""
+    head = block.text[:_HEAD_CHARS]
+    if _NOTE.search(head):
+        return Found("denial", "the person interrupted the tool use", _quote(head.strip()), "stated")
+    if "ToolUse" in head and _LOOSE[1][1].search(head):
+        return Found("denial", "blocked by a hook", _quote(head.strip()))
+    return None
+
+
+def denial_in_words(sentence: Sentence, *, after_denial: bool) -> Found | None:
+    """The person forbids what the agent just tried: `No, don't …` at any time, `do not …` right after a refusal."""
+    if sentence.asks or not sentence.first:
+        return None
+    if _FLAT_NO.match(sentence.plain) or (after_denial and _NEGATIVE.search(sentence.plain)):
+        return Found("denial", "the person refused in words", shorten(sentence.text))
+    return None
+
+
+def _looks_failed(head: str) -> bool:
+    """Clients that mark no errors start such results with a word for it."""
+    return bool(_FAILED.match(head))
+
+
+_FAILED: Final = re.compile(
+    r"(?:<\w+>)?\s*(?:\{\"?(?:error|output)\"?\s*:\s*\"?)?(?:Error|error|Exit code [1-9]|MCP error|exec|patch|command"
+    r"|Command|Rejected|rejected|"
+    r"failed|execution error|Permission|Access|Request|Action|Denied|DENIED|Forbidden|Tool|PreToolUse|sandbox|User"
+    r"|user|Operation|bash:)"
+)
+
+
+def _quote(head: str) -> str:
+    return shorten(" ".join(head.split()))

@@ -1,0 +1,317 @@
+"""Reads a session's blocks in order of arrival and says which of them are pins, without look-ahead and without texts.
+
+What is kept between blocks is small and open: whether an action was just refused, which question waits, which list of
+work is under way. A pin is made from its own block and what came before; only its end is learnt later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+import orjson
+
+from ctxview.annotate.pins.approvals import approval_in_words, approval_of_result
+from ctxview.annotate.pins.constraints import constraint
+from ctxview.annotate.pins.decisions import agents_decision, answer, decision, option
+from ctxview.annotate.pins.denials import denial_in_words, denial_of_note, denial_of_result
+from ctxview.annotate.pins.found import Found, shorten
+from ctxview.annotate.pins.preferences import preference
+from ctxview.annotate.pins.questions import marked_question, proposes, question_of_agent, question_of_person
+from ctxview.annotate.pins.rules import DEFAULT, PRIORITY, PinRules
+from ctxview.annotate.pins.sentences import Sentence, sentences
+from ctxview.annotate.pins.standing import (
+    command_words,
+    is_empty,
+    is_marked_goal,
+    is_memory,
+    is_prompt_command,
+    is_typed,
+)
+from ctxview.annotate.pins.tasks import TaskList
+from ctxview.model import Block, Pin
+
+_MOST_PER_BLOCK: Final = 60
+"""Pins of one block: a hostile text must not fill memory with them."""
+_PLAN_TOOLS: Final = frozenset({"ExitPlanMode", "exit_plan_mode", "plan_exit"})
+_ASK_TOOLS: Final = frozenset({"AskUserQuestion", "ask_user_question", "ask_followup_question", "ask_user"})
+_ANSWERED: Final = ("User has answered your questions", "Your questions have been answered", "The user answered")
+
+
+class PinFinder:
+    """Feed it each block once, then `finish`."""
+
+    def __init__(self, rules: PinRules = DEFAULT) -> None:
+        self.tasks = TaskList()
+        self._rules = rules
+        self._pins: list[Pin] = []
+        self._goal: tuple[str, int, str] | None = None
+        """File, line and message of the goal: the other parts of that message belong to it."""
+        self._goal_rank = 0
+        """0 none, 1 a text nobody typed, 2 the person's, 3 marked as the goal by the client."""
+        self._goal_pins: list[int] = []
+        self._expands = False
+        """A slash command without words was just read: what it expands to comes next."""
+        self._denied = False
+        """A refusal was read, and the agent has not said anything since."""
+        self._asking: int | None = None
+        """Index of the agent's open question."""
+        self._asked = False
+        """The agent's newest text asks something."""
+        self._proposed = False
+        """It is a question that a yes lets happen."""
+        self._asked_by_person: int | None = None
+        self._ask_call: str | None = None
+        self._plan: int | None = None
+        self._plan_call: str | None = None
+        self._lists: dict[int, int] = {}
+        """Block that brought open work -> its pin."""
+
+    def see(self, block: Block, n: int, turn: int) -> None:
+        """Take in the next block. `n` is its number, `turn` the number of calls so far."""
+        kind = block.kind
+        if kind == "tool_result":
+            self._result(block, n, turn)
+        elif kind == "tool_call":
+            self._agent_speaks(turn)
+            self._call(block, n, turn)
+        elif kind == "assistant":
+            self._agent_speaks(turn)
+            self._answer(block, n, turn)
+        elif kind == "thinking":
+            self._agent_speaks(turn)
+        elif kind in ("system", "tools"):
+            self._add(Found("system", "system text" if kind == "system" else "tool schema", evidence="stated"), n, turn)
+            if kind == "system":
+                self._say(self._standing(sentences(block.text)), n, turn)
+        elif kind == "note":
+            self._note(block, n, turn)
+        elif kind == "user":
+            self._user(block, n, turn)
+
+    @property
+    def pins(self) -> tuple[Pin, ...]:
+        """Every pin so far in order of discovery, those included that ended before any window could show them."""
+        return tuple(self._pins)
+
+    def finish(self) -> tuple[Pin, ...]:
+        """All pins, by block and then by priority. One that ended before any window could show it is left out."""
+        found = (p for p in self._pins if p.until > p.since)
+        return tuple(sorted(found, key=lambda p: (p.block, -p.priority, p.quote)))
+
+    # ---------------------------------------------------------------- blocks
+
+    def _result(self, block: Block, n: int, turn: int) -> None:
+        found = denial_of_result(block, self._rules.denial_markers)
+        if found is not None:
+            self._add(found, n, turn)
+            self._denied = True
+            if block.call_id is not None and block.call_id == self._plan_call:
+                self._end(self._plan, turn)
+                self._plan = None
+        else:
+            approved = approval_of_result(block)
+            if approved is not None:
+                self._add(approved, n, turn)
+        if block.call_id is not None and block.call_id == self._ask_call:
+            self._end(self._asking, turn)
+            self._asking = self._ask_call = None
+            head = block.text[:400].lstrip()
+            if head.startswith(_ANSWERED):
+                self._add(Found("decision", "the person answered a question", shorten(head), "stated"), n, turn)
+        self._follow_tasks(block, n, turn)
+
+    def _call(self, block: Block, n: int, turn: int) -> None:
+        tool = block.tool or ""
+        if tool in _PLAN_TOOLS:
+            self._plan_call = block.call_id
+            plan = _argument(block.text, "plan")
+            if plan:
+                self._end(self._plan, turn)
+                found = Found("plan", "the plan put to the person", _first_line(plan), "stated")
+                self._plan = self._add(found, n, turn)
+        elif tool in _ASK_TOOLS:
+            self._ask_call = block.call_id
+            self._asking = self._add(
+                Found("question", "asked with a tool", shorten(block.text), "stated"), n, turn
+            )
+            self._asked = True
+        self._follow_tasks(block, n, turn)
+
+    def _answer(self, block: Block, n: int, turn: int) -> None:
+        text = block.text
+        decided = agents_decision(text, sentences(text))
+        if decided is not None:
+            self._add(decided, n, turn)
+        question = question_of_agent(text)
+        if question is not None:
+            self._asking = self._add(question, n, turn)
+            self._asked, self._proposed = True, proposes(question.quote)
+        self._follow_tasks(block, n, turn)
+
+    def _note(self, block: Block, n: int, turn: int) -> None:
+        denied = denial_of_note(block, self._rules.denial_markers)
+        if denied is not None:
+            self._add(denied, n, turn)
+            self._denied = True
+            return
+        if is_marked_goal(block):
+            self._set_goal(block, n, turn, 3, "a goal that the client marks")
+        elif is_memory(block):
+            self._add(Found("system", "memory file"), n, turn)
+            self._say(self._standing(sentences(block.text)), n, turn)
+        elif is_prompt_command(block):
+            words = command_words(block)
+            self._expands = not words and self._goal_rank < 2
+            self._set_goal(block, n, turn, 2, "a slash command of the person")
+            if words:
+                self._say(self._spoken(list(sentences(words))), n, turn)
+        elif self._expands and block.injected and block.tool is None and block.role == "user":
+            self._expands = False
+            self._add(Found("goal", "what the person's slash command expands to"), n, turn)
+
+    def _user(self, block: Block, n: int, turn: int) -> None:
+        if is_marked_goal(block):
+            self._set_goal(block, n, turn, 3, "a goal that the client marks")
+            return
+        if is_memory(block):
+            self._add(Found("system", "memory file"), n, turn)
+            self._say(self._standing(sentences(block.text)), n, turn)
+            return
+        if is_typed(block):
+            self._typed(block, n, turn)
+        elif self._goal_rank == 0 and not (block.human or block.injected or is_empty(block)):
+            self._set_goal(block, n, turn, 1, "first user text: nobody typed it")
+            self._say(self._standing(sentences(block.text)), n, turn)
+
+    def _typed(self, block: Block, n: int, turn: int) -> None:
+        self._expands = False
+        is_goal = self._goal == (block.origin.file, block.origin.line, block.message)
+        if self._goal_rank < 2 or (is_goal and self._goal_rank == 2):
+            self._set_goal(block, n, turn, 2, "first message of the person")
+        split = list(sentences(block.text))
+        found = list(self._spoken(split))
+        chosen = option(block.text) if self._asked else None
+        if chosen is not None:
+            found = [chosen, *(f for f in found if f.kind != "approval")]
+        if self._denied and not any(f.kind in ("denial", "decision", "approval") for f in found) and split:
+            found.append(Found("decision", "corrects: said right after a refusal", shorten(split[0].text)))
+        self._end(self._asking, turn)
+        self._end(self._asked_by_person, turn)
+        self._asking = self._asked_by_person = None
+        self._denied = self._asked = self._proposed = False
+        self._say(found, n, turn)
+        question = question_of_person(split)
+        if question is not None and not any(f.kind == "question" for f in found):
+            self._asked_by_person = self._add(question, n, turn)
+
+    # -------------------------------------------------------------- sentences
+
+    def _standing(self, split: Iterable[Sentence]) -> Iterator[Found]:
+        """What standing text (system, memory, a sub-agent's prompt) lays down."""
+        for sentence in split:
+            found = constraint(sentence) or preference(sentence)
+            if found is not None:
+                yield found
+
+    def _spoken(self, split: list[Sentence]) -> Iterator[Found]:
+        """What the person lays down. A sentence is one thing, except that a refusal in words is a constraint too."""
+        for sentence in split:
+            configured = next((p for p in self._rules.phrases if p.pattern.search(sentence.text)), None)
+            if configured is not None:
+                yield Found(configured.kind, f"configured phrase {configured.text}", shorten(sentence.text))
+                continue
+            denial = denial_in_words(sentence, after_denial=self._denied)
+            if denial is not None:
+                yield denial
+            found = marked_question(sentence) or constraint(sentence) or decision(sentence) or preference(sentence)
+            if found is None and denial is None:
+                found = approval_in_words(
+                    sentence, asked=self._asked, alone=len(split) == 1, proposed=self._proposed
+                )
+                if found is None and self._asked and sentence.first:
+                    found = answer(sentence)
+            if found is not None:
+                yield found
+
+    # ------------------------------------------------------------------ state
+
+    def _agent_speaks(self, turn: int) -> None:
+        self._denied = self._proposed = False
+        if self._asking is not None and self._ask_call is None:
+            self._end(self._asking, turn)
+            self._asking = None
+        self._asked = False
+
+    def _set_goal(self, block: Block, n: int, turn: int, rank: int, rule: str) -> None:
+        key = (block.origin.file, block.origin.line, block.message)
+        if rank < self._goal_rank:
+            return
+        if rank == self._goal_rank and key != self._goal and rank != 3:
+            return
+        if rank > self._goal_rank:
+            for index in self._goal_pins:
+                self._end(index, turn)
+            self._goal_pins = []
+        self._goal, self._goal_rank = key, rank
+        pin = self._add(Found("goal", rule, evidence="stated" if rank == 3 else "matched"), n, turn)
+        if pin is not None:
+            self._goal_pins.append(pin)
+
+    def _follow_tasks(self, block: Block, n: int, turn: int) -> None:
+        if not self.tasks.see(block, n, turn):
+            return
+        still_open: dict[int, list[str]] = {}
+        for item in self.tasks.items:
+            if item.open:
+                still_open.setdefault(item.block, []).append(item.subject)
+        for brought in [b for b in self._lists if b not in still_open]:
+            self._end(self._lists.pop(brought), turn)
+        for brought, subjects in still_open.items():
+            if brought not in self._lists:
+                written = block.kind == "assistant"
+                rule = "a check list of the agent" if written else "the agent's list of work"
+                quote = shorten("; ".join(subjects))
+                pin = self._add(Found("workflow", rule, quote, "matched" if written else "stated"), brought, turn)
+                if pin is not None:
+                    self._lists[brought] = pin
+
+    def _say(self, found: Iterable[Found], n: int, turn: int) -> None:
+        count = 0
+        seen: set[tuple[str, str]] = set()
+        for one in found:
+            if (one.kind, one.quote) in seen:
+                continue
+            seen.add((one.kind, one.quote))
+            self._add(one, n, turn)
+            count += 1
+            if count >= _MOST_PER_BLOCK:
+                return
+
+    def _add(self, found: Found, n: int, turn: int) -> int | None:
+        """The index of the new pin; None when its kind is switched off."""
+        if not self._rules.has(found.kind):
+            return None
+        self._pins.append(
+            Pin(n, found.kind, found.evidence, found.rule, turn + 1, priority=PRIORITY[found.kind], quote=found.quote)
+        )
+        return len(self._pins) - 1
+
+    def _end(self, index: int | None, turn: int) -> None:
+        """The pin holds no longer from the next window on."""
+        if index is not None:
+            self._pins[index] = replace(self._pins[index], until=min(self._pins[index].until, turn + 1))
+
+
+def _argument(text: str, key: str) -> str:
+    try:
+        value: Any = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return ""
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _first_line(text: str) -> str:
+    return shorten(next((line.strip() for line in text.splitlines() if line.strip()), ""))

@@ -1,0 +1,58 @@
+"""What stands by its place alone: the system text, the tool schemas, memory files, and the goal."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ctxview.model import Block
+
+_HEAD_CHARS: Final = 500
+_FILE: Final = (
+    r"(?:(?:CLAUDE(?:\.local)?|AGENTS?|GEMINI|MEMORY|WARP|copilot-instructions)(?:\.md)?"
+    r"|\.?(?:cursor|cline|windsurf)rules)"
+)
+_MEMORY: Final = re.compile(
+    rf"Contents of [^\n]*(?:{_FILE}\b|/rules/|/memory/)|#\s*claudeMd\b|\[[^\]\n]*{_FILE} LOADED\]"
+    rf"|^\s*#?\s*{_FILE} instructions for\b|<user_instructions>|<INSTRUCTIONS>|<project_(?:instructions|doc)>"
+    r"|<agents?_md>|<claude_md>"
+)
+_GOAL_MARK: Final = re.compile(r"<\w*context\s+source=\"goal\">|<goal>|<user_goal>|<objective>")
+_COMMAND: Final = re.compile(r"\s*<command-message>")
+_ARGS: Final = re.compile(r"<command-args>(.+?)</command-args>", re.DOTALL)
+_CLIENT_TAG: Final = re.compile(r"\s*<(?:ide_\w+|system-reminder|environment_context|command-|local-command"
+    r"|permissions|turn_aborted)")
+_SLASH: Final = re.compile(r"\s*/[\w:-]+\s*$")
+
+
+def is_memory(block: Block) -> bool:
+    """A memory file's text: standing instructions that a client puts into the window by itself."""
+    return block.tool == "nested_memory" or _MEMORY.search(block.text, 0, _HEAD_CHARS) is not None
+
+
+def is_marked_goal(block: Block) -> bool:
+    """A client's own goal block."""
+    return _GOAL_MARK.search(block.text, 0, _HEAD_CHARS) is not None
+
+
+def command_words(block: Block) -> str:
+    """What the person typed behind a slash command that is a prompt; empty for the client's own commands."""
+    if not _COMMAND.match(block.text):
+        return ""
+    found = _ARGS.search(block.text)
+    return found[1].strip() if found else ""
+
+
+def is_prompt_command(block: Block) -> bool:
+    """A slash command that expands to a prompt; the client's own (`/clear`) are written the other way round."""
+    return _COMMAND.match(block.text) is not None
+
+
+def is_empty(block: Block) -> bool:
+    """A text that asks for nothing: blank, or a client's warm-up call."""
+    return block.text.strip() in ("", "Warmup")
+
+
+def is_typed(block: Block) -> bool:
+    """Words of the person, not what an editor or a client put beside them."""
+    return block.human and block.kind == "user" and not _CLIENT_TAG.match(block.text) and not _SLASH.match(block.text)

@@ -1,0 +1,180 @@
+"""The agent's own list of work, whichever tool keeps it, as it stood at every turn.
+
+Some tools write the whole list anew (TodoWrite, update_plan), some one item at a time (TaskCreate, whose id only the
+result tells, and TaskUpdate). Counting calls would count a re-written item twice; items are known by id here.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
+
+import orjson
+
+from ctxview.model import Block
+
+Status: TypeAlias = Literal["pending", "in_progress", "completed", "deleted"]
+
+_LISTS: Final = frozenset(
+    {
+        "TodoWrite", "todowrite", "todo_write", "write_todos", "update_plan", "task_tracker", "update_todo_list",
+        "TodoWriteTool", "manage_todo_list", "set_todos",
+    }
+)  # fmt: skip
+"""Tools whose call carries the whole list."""
+_LIST_KEYS: Final = ("todos", "plan", "task_list", "items", "tasks", "todo_list", "todoList")
+_SUBJECT_KEYS: Final = ("content", "step", "title", "subject", "description", "text", "task", "name")
+_STATUS: Final[Mapping[str, Status]] = {
+    "pending": "pending", "todo": "pending", "not_started": "pending", "not-started": "pending", "open": "pending",
+    "blocked": "pending", "in_progress": "in_progress", "in-progress": "in_progress", "active": "in_progress",
+    "doing": "in_progress", "completed": "completed", "complete": "completed", "done": "completed",
+    "finished": "completed", "cancelled": "deleted", "canceled": "deleted", "deleted": "deleted", "skipped": "deleted",
+}  # fmt: skip
+_CREATED: Final = re.compile(r"Task #(\w+) created|\"id\"\s*:\s*\"?(\w+)")
+_CHECK: Final = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX~-])\]\s+(\S.*)$", re.MULTILINE)
+_SUBJECT_CHARS: Final = 200
+_FEWEST: Final = 2
+"""Check boxes that make a list; one alone is an aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskItem:
+    id: str
+    """The tool's own id; without one, the place in the list, counted from 1."""
+    subject: str
+    status: Status
+    block: int
+    """Number of the block that brought the item, or its newest whole list."""
+
+    @property
+    def open(self) -> bool:
+        return self.status in ("pending", "in_progress")
+
+
+class TaskList:
+    """Feed it the session's blocks in order of arrival; `at(turn)` tells the list as that turn's call could know it."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, TaskItem] = {}
+        self._waiting: dict[str, TaskItem] = {}
+        """Created, and without an id until the result arrives; by call id."""
+        self._since: list[int] = []
+        self._versions: list[tuple[TaskItem, ...]] = []
+        self._calls: set[str] = set()
+
+    @property
+    def items(self) -> tuple[TaskItem, ...]:
+        """The list now, without what was deleted."""
+        return tuple(item for item in self._items.values() if item.status != "deleted")
+
+    def at(self, turn: int) -> tuple[TaskItem, ...]:
+        """The list in the window of `turn`."""
+        index = bisect_right(self._since, turn)
+        return self._versions[index - 1] if index else ()
+
+    def see(self, block: Block, n: int, turn: int) -> bool:
+        """Take in a block. True when the list changed."""
+        if block.kind == "tool_call":
+            changed = self._call(block, n)
+        elif block.kind == "tool_result":
+            changed = bool(block.call_id in self._waiting) and self._created(block)
+        elif block.kind == "assistant":
+            changed = self._check_list(block, n)
+        else:
+            changed = False
+        if changed:
+            if self._since and self._since[-1] == turn + 1:
+                self._versions[-1] = self.items
+            else:
+                self._since.append(turn + 1)
+                self._versions.append(self.items)
+        return changed
+
+    def _call(self, block: Block, n: int) -> bool:
+        name = _tail(block.tool)
+        if name not in _LISTS and name not in ("TaskCreate", "TaskUpdate"):
+            return False
+        if block.call_id is not None:
+            if block.call_id in self._calls:
+                return False  # the same call, written again by a resume
+            self._calls.add(block.call_id)
+        arguments = _object(block.text)
+        if name == "TaskCreate":
+            subject = _subject(arguments)
+            self._waiting[block.call_id or block.id] = TaskItem("", subject, "pending", n)
+            return False
+        if name == "TaskUpdate":
+            return self._update(arguments)
+        return self._replace(arguments, n)
+
+    def _created(self, block: Block) -> bool:
+        item = self._waiting.pop(block.call_id or "")
+        found = _CREATED.search(block.text[:2_000])
+        if block.is_error or found is None:
+            return False
+        known = found[1] or found[2]
+        self._items[known] = replace(item, id=known)
+        return True
+
+    def _update(self, arguments: Mapping[str, Any]) -> bool:
+        known = str(arguments.get("taskId") or arguments.get("task_id") or arguments.get("id") or "").lstrip("#")
+        item = self._items.get(known)
+        status = _STATUS.get(str(arguments.get("status")))
+        subject = arguments.get("subject")
+        if item is None or (status is None and not isinstance(subject, str)):
+            return False
+        words = subject[:_SUBJECT_CHARS] if isinstance(subject, str) and subject else item.subject
+        updated = replace(item, status=status or item.status, subject=words)
+        self._items[known] = updated
+        return updated != item
+
+    def _replace(self, arguments: Mapping[str, Any], n: int) -> bool:
+        rows = next((arguments[key] for key in _LIST_KEYS if arguments.get(key)), None)
+        if isinstance(rows, str):
+            return self._take_marks(rows, n)
+        if not isinstance(rows, list):
+            return False
+        self._items = {}
+        for place, row in enumerate(rows, 1):
+            if isinstance(row, Mapping):
+                known = str(row.get("id") or place)
+                status = _STATUS.get(str(row.get("status")).lower(), "pending")
+                self._items[known] = TaskItem(known, _subject(row), status, n)
+            elif isinstance(row, str):
+                self._items[str(place)] = TaskItem(str(place), row[:_SUBJECT_CHARS], "pending", n)
+        return True
+
+    def _check_list(self, block: Block, n: int) -> bool:
+        return "[ ]" in block.text and self._take_marks(block.text, n)
+
+    def _take_marks(self, text: str, n: int) -> bool:
+        marks = _CHECK.findall(text)
+        if len(marks) < _FEWEST:
+            return False
+        self._items = {
+            str(place): TaskItem(
+                str(place), words.strip()[:_SUBJECT_CHARS], "completed" if mark in "xX" else "pending", n
+            )
+            for place, (mark, words) in enumerate(marks, 1)
+        }
+        return True
+
+
+def _tail(tool: str | None) -> str:
+    """A tool's own name, without the server it comes from (`mcp__server__name`)."""
+    return tool.rsplit("__", 1)[-1] if tool else ""
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, Mapping) else {}
+
+
+def _subject(row: Mapping[str, Any]) -> str:
+    return next((str(row[key])[:_SUBJECT_CHARS] for key in _SUBJECT_KEYS if isinstance(row.get(key), str)), "")
