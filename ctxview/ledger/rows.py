@@ -1,0 +1,111 @@
+"""Rows of the ledger, from the agent's own note-taking calls."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ctxview.window import SessionView
+
+_NOTE_TOOLS: Final = re.compile(
+    r"(^|_)(append_ledger|ledger|add_ledger|(add|append|save|take|write|record|make)_?(note|notes|finding|findings|memo)"
+    r"|note|notes|notebook_note|remember|memorize|record_finding|store_memory|save_memory|memory_(add|insert|store|append))$"
+)
+_FINDING_KEYS: Final = ("finding", "claim", "fact", "note", "title", "subject", "text", "content", "memory", "body")
+_VALUE_KEYS: Final = ("value", "number", "result", "amount", "answer", "data")
+_SOURCE_KEYS: Final = ("source", "sources", "cite", "citation", "reference", "origin", "file", "path", "url")
+_SECTION_KEYS: Final = ("section", "chapter", "heading", "topic", "category")
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRules:
+    """Which tools take notes, and which of their arguments hold what. Defaults cover the usual names."""
+
+    tools: frozenset[str] = frozenset()
+    """Exact names, besides the usual ones."""
+    finding: tuple[str, ...] = _FINDING_KEYS
+    value: tuple[str, ...] = _VALUE_KEYS
+    source: tuple[str, ...] = _SOURCE_KEYS
+    section: tuple[str, ...] = _SECTION_KEYS
+
+    def takes_notes(self, tool: str | None) -> bool:
+        """Whether calls of this tool write the ledger. MCP prefixes do not count."""
+        if not tool:
+            return False
+        name = tool.rsplit("__", 1)[-1].lower()
+        return tool in self.tools or _NOTE_TOOLS.search(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    id: str
+    finding: str
+    value: str
+    source: str
+    """File and lines, or whatever the note says; empty when it says nothing."""
+    noted_at: int | None
+    """The turn whose answer noted it; None for a row that only the sidecar knows, without a turn."""
+    section: str
+    block: int | None = None
+    """Block number of the call that noted it; None when it came from a sidecar."""
+
+
+def find_rows(view: SessionView, rules: NoteRules | None = None, until: int | None = None) -> tuple[LedgerRow, ...]:
+    """The rows noted by the session's own calls, in order. `until`: only calls answered before that turn's window.
+
+    A call whose result is an error noted nothing; a row noted again in the same words counts once.
+    """
+    rules = rules or NoteRules()
+    failed = {b.call_id for b in view.blocks if b.kind == "tool_result" and b.is_error}
+    found: dict[tuple[str, str, str], LedgerRow] = {}
+    for block in view.blocks:
+        if block.kind != "tool_call" or not rules.takes_notes(block.tool) or block.call_id in failed:
+            continue
+        if until is not None and block.turn >= until:
+            break
+        for note in _notes(_arguments(view.text(block.content))):
+            row = _row(note, rules, f"L{len(found) + 1}", block.turn, block.n)
+            if row is not None:
+                found.setdefault((row.finding, row.value, row.section), row)
+    return tuple(found.values())
+
+
+def _arguments(text: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {"note": text}
+    return value if isinstance(value, dict) else {"note": text}
+
+
+def _notes(arguments: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """One call may note several rows in a list."""
+    for value in arguments.values():
+        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            return value
+    return [arguments]
+
+
+def _row(note: Mapping[str, Any], rules: NoteRules, row_id: str, turn: int, block: int) -> LedgerRow | None:
+    finding = _first(note, rules.finding)
+    value = _first(note, rules.value)
+    if not finding and not value:
+        return None
+    source = _first(note, rules.source)
+    lines = _first(note, ("lines", "line", "line_range"))
+    if lines and source and lines not in source:
+        source = f"{source}:{lines}"
+    return LedgerRow(row_id, finding, value, source, turn, _first(note, rules.section), block)
+
+
+def _first(note: Mapping[str, Any], keys: Iterable[str]) -> str:
+    for key in keys:
+        value = note.get(key)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return str(value)
+    return ""

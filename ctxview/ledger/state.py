@@ -1,0 +1,217 @@
+"""Each row at each turn: drafted or not, encoded or not, when it was last seen, and where its value was lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from ctxview.ledger.drafts import Draft, Drafts, find_drafts
+from ctxview.ledger.encoding import distinctive_tokens, holds_any, holds_value
+from ctxview.ledger.rows import LedgerRow, NoteRules, find_rows
+from ctxview.window import SessionView
+
+Coarse: TypeAlias = Literal["encoded", "missing", "unchecked", "in-grace", "not-drafted"]
+Strict: TypeAlias = Literal["value-encoded", "missing", "not-drafted"]
+Tier: TypeAlias = Literal["window", "ledger", "source"]
+_Overdue: TypeAlias = Literal["missing", "in-grace", "not-drafted"]
+
+
+@dataclass(frozen=True, slots=True)
+class RowState:
+    """One row in the window of one turn."""
+
+    row: LedgerRow
+    coarse: Coarse
+    strict: Strict
+    first_seen: int | None
+    """First turn whose window could hold the value; None when it was never seen before that turn."""
+    last_seen: int | None
+    """Newest turn by which the value was read or brought back."""
+    age: int | None
+    """Turns since then."""
+    tier: Tier | None
+    """Where the fact lives: in the window itself, in the ledger alone, or only in a source that was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A section was closed with rows outstanding: refused once, with the list; the second try passes."""
+
+    turn: int
+    section: str
+    outstanding: tuple[str, ...]
+    """Ids of the rows."""
+    refused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """How far each value came, over the whole session. The parts add up to `values`."""
+
+    values: int
+    never_seen: int
+    seen_not_noted: int
+    noted_not_encoded: int
+    encoded_without_value: int
+    shipped: int
+
+
+class Ledger:
+    """The rows of one session, from its own note calls and from a sidecar, and their fate."""
+
+    def __init__(self, view: SessionView, extra: Sequence[LedgerRow] = (), rules: NoteRules | None = None) -> None:
+        self._view = view
+        self._rules = rules or NoteRules()
+        noted = find_rows(view, self._rules)
+        known = {(r.finding, r.value) for r in noted}
+        merged = [*noted, *(r for r in extra if (r.finding, r.value) not in known)]
+        self.rows: tuple[LedgerRow, ...] = tuple(
+            LedgerRow(f"L{i}", r.finding, r.value, r.source, r.noted_at, r.section, r.block)
+            for i, r in enumerate(merged, 1)
+        )
+        self._tokens = {r.id: distinctive_tokens(r.finding, r.value) for r in self.rows}
+
+    @cached_property
+    def drafts(self) -> Drafts:
+        return find_drafts(self._view)
+
+    def known_at(self, turn: int) -> tuple[LedgerRow, ...]:
+        """The rows noted before the window of `turn`."""
+        return tuple(r for r in self.rows if r.noted_at is not None and r.noted_at < turn)
+
+    def at(self, turn: int) -> tuple[RowState, ...]:
+        """Every row known in the window of `turn`; at the end also those that only the sidecar has."""
+        rows = self.rows if turn >= self._view.now else self.known_at(turn)
+        text = self.drafts.text_at(turn)
+        drafts = self.drafts.before(turn)
+        return tuple(self._state(row, turn, text, drafts) for row in rows)
+
+    def _state(self, row: LedgerRow, turn: int, text: str, drafts: Sequence[Draft]) -> RowState:
+        seen = [t for t in self._sightings[row.id] if t <= turn]
+        return RowState(
+            row=row,
+            coarse=self._coarse(row, turn, text, drafts),
+            strict=self._strict(row, turn, text, drafts),
+            first_seen=seen[0] if seen else None,
+            last_seen=seen[-1] if seen else None,
+            age=turn - seen[-1] if seen else None,
+            tier=self._tier(row, turn, bool(seen)),
+        )
+
+    def _coarse(self, row: LedgerRow, turn: int, text: str, drafts: Sequence[Draft]) -> Coarse:
+        if not drafts:
+            return "not-drafted"
+        tokens = self._tokens[row.id]
+        if not tokens:
+            return "unchecked"
+        if holds_any(text, tokens):
+            return "encoded"
+        return self._overdue(row, turn, drafts)
+
+    def _strict(self, row: LedgerRow, turn: int, text: str, drafts: Sequence[Draft]) -> Strict:
+        if not drafts:
+            return "not-drafted"
+        if holds_value(text, row.value):
+            return "value-encoded"
+        return "not-drafted" if self._overdue(row, turn, drafts) == "not-drafted" else "missing"
+
+    def _overdue(self, row: LedgerRow, turn: int, drafts: Sequence[Draft]) -> _Overdue:
+        """What a row that is not in the text is: missing once its own section was written, or two sections were since
+        it was noted, or the document was finished; in the grace of one section before that."""
+        if turn >= self._view.now or self._is_closed(drafts):
+            return "missing"
+        since = [d for d in drafts if row.noted_at is None or d.turn > row.noted_at]
+        if row.section:
+            return "missing" if any(_same(d.section, row.section) for d in since) else "not-drafted"
+        sections = len({d.section for d in since})
+        return "missing" if sections >= 2 else "in-grace" if sections else "not-drafted"
+
+    def _is_closed(self, drafts: Sequence[Draft]) -> bool:
+        """Whether the document was finished: at the final close everything outstanding counts."""
+        return any(d.is_final for d in drafts)
+
+    def gates(self, until: int | None = None) -> tuple[Gate, ...]:
+        """Each close of a section or of the document, and what was outstanding then."""
+        tried: set[str] = set()
+        found = []
+        for draft in self.drafts.items:
+            turn = draft.turn + 1
+            if until is not None and turn > until:
+                break
+            text, drafts = self.drafts.text_at(turn), self.drafts.before(turn)
+            outstanding = tuple(
+                row.id for row in self.known_at(turn) if self._coarse(row, turn, text, drafts) == "missing"
+            )
+            first_try = draft.section not in tried
+            found.append(Gate(turn, draft.section, outstanding, bool(outstanding) and first_try))
+            if outstanding:
+                tried.add(draft.section)
+        return tuple(found)
+
+    @cached_property
+    def survival(self) -> Survival:
+        """Where each value was lost, by the end of the session."""
+        counts = {
+            "never_seen": 0,
+            "seen_not_noted": 0,
+            "noted_not_encoded": 0,
+            "encoded_without_value": 0,
+            "shipped": 0,
+        }
+        for state in self.at(self._view.now):
+            if state.strict == "value-encoded":
+                counts["shipped"] += 1
+            elif state.row.block is None and state.row.noted_at is None:
+                counts["seen_not_noted" if state.first_seen is not None else "never_seen"] += 1
+            elif state.coarse == "encoded":
+                counts["encoded_without_value"] += 1
+            else:
+                counts["noted_not_encoded"] += 1
+        return Survival(len(self.rows), **counts)
+
+    @cached_property
+    def notes_share(self) -> float | None:
+        """Share of the turns whose answer took a note; None without turns."""
+        if not self._view.last:
+            return None
+        blocks = self._view.blocks
+        turns = {b.turn for b in blocks if b.kind == "tool_call" and self._rules.takes_notes(b.tool)}
+        return round(len(turns) / self._view.last, 4)
+
+    @cached_property
+    def _sightings(self) -> dict[str, list[int]]:
+        """Row id -> turns from which on its value could be read, oldest first: in any block but the system text."""
+        patterns = {row.id: _seen_pattern(row.value) for row in self.rows if row.value.strip()}
+        found: dict[str, list[int]] = {row.id: [] for row in self.rows}
+        if not patterns:
+            return found
+        texts: dict[int, str] = {}
+        for block in self._view.blocks:
+            if block.kind in ("system", "tools"):
+                continue
+            if block.content not in texts:
+                texts[block.content] = self._view.text(block.content)
+            for row_id, pattern in patterns.items():
+                if pattern.search(texts[block.content]) and (block.turn + 1) not in found[row_id][-1:]:
+                    found[row_id].append(block.turn + 1)
+        return found
+
+    def _tier(self, row: LedgerRow, turn: int, seen: bool) -> Tier | None:
+        if not seen:
+            return None
+        window = self._view.spans_at(turn)
+        pattern = _seen_pattern(row.value)
+        if any(pattern.search(self._view.text(s.content)) for s in window):
+            return "window"
+        return "ledger" if row.noted_at is not None else "source"
+
+
+def _seen_pattern(value: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(value.strip())}(?!\w)", re.IGNORECASE)
+
+
+def _same(a: str, b: str) -> bool:
+    return a.strip().casefold() == b.strip().casefold()
