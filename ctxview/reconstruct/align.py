@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from typing import TypeAlias
 
 Key: TypeAlias = tuple[str, str, str | None, int]
-"""(role, kind, call id, content key)"""
+"""(role, kind, call id or else the id of a block without text, content key)"""
 
 
 @dataclass(frozen=True, slots=True)

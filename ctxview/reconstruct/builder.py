@@ -153,7 +153,7 @@ class SessionBuilder:
         """Give the block its number and keep its text."""
         content = self._keep(event.text)
         n = len(self._known)
-        key: Key = (event.role, event.kind, event.call_id, content)
+        key = _key(event, content)
         self._known.append(_Known(key, event.kind, len(event.text), event.human))
         self._by_key.setdefault(key, []).append(n)
         self._n[event.id] = n
@@ -316,7 +316,7 @@ class SessionBuilder:
         """Make the window exactly `event.blocks`, naming every difference as an edit."""
         old = self._journal.blocks()
         contents = [self._keep(b.text) for b in event.blocks]
-        new_keys: list[Key] = [(b.role, b.kind, b.call_id, c) for b, c in zip(event.blocks, contents)]
+        new_keys = [_key(b, c) for b, c in zip(event.blocks, contents)]
         found = align([(*self._known[n].key[:3], self._journal.content(n)) for n in old], new_keys)
         staying = {old[i] for i in found.kept.values()} | {old[i] for i in found.changed.values()}
         gone = [n for n in old if n not in staying]
@@ -359,12 +359,10 @@ class SessionBuilder:
         self._journal.replace(n, self._next_turn, content, form, number)
 
     def _gone(self, block: Block, key: Key) -> int | None:
-        """A block that left, of the same content: the one of the same id, else any; an empty text needs the id."""
+        """A block that left, of the same content: the one of the same id, else the oldest."""
         gone = [n for n in self._by_key.get(key, ()) if n not in self._journal]
         same = self._n.get(block.id)
-        if same in gone:
-            return same
-        return gone[0] if gone and block.text else None
+        return same if same in gone else next(iter(gone), None)
 
     def _enter(self, block: Block, index: int, key: Key, cut: int | None, why: str) -> None:
         """A block of the snapshot that was not in the window before: one that comes back, or a new one."""
@@ -378,6 +376,11 @@ class SessionBuilder:
         self._journal.insert(n, index, self._next_turn, content, form)
         if block.inserted:
             self._note_insert(n, block)
+
+
+def _key(block: Block, content: int) -> Key:
+    """What tells a block from others: its content, and where it has no text (thinking that was not logged) its id."""
+    return block.role, block.kind, block.call_id or (None if block.text else block.id), content
 
 
 def _renamed(block: Block, taken: Mapping[str, int]) -> Block:
