@@ -94,10 +94,10 @@ def test_the_json_names_in_the_readme_are_the_real_ones() -> None:
     trace = str(sample_path("refund"))
     section = README.split("\n## JSON\n")[1].split("\n## ")[0]
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.MULTILINE))
-    turns = {"diff": ["--turn", "1", "--turn", "2"]}
-    assert set(rows) == {"info", "show", "diff"}
+    arguments = {"diff": [trace, "--turn", "1", "--turn", "2"], "sql": ["select 1 as one", trace]}
+    assert {"info", "show", "diff", "sql"} <= set(rows)
     for verb, names in rows.items():
-        result = CliRunner().invoke(cli, [verb, trace, *turns.get(verb, []), "--json"])
+        result = CliRunner().invoke(cli, [verb, *arguments.get(verb, [trace]), "--json"])
         assert result.exit_code == 0, result.output
         assert re.findall(r"`(\w+)`", names) == list(json.loads(result.output)), verb
 

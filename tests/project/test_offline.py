@@ -129,3 +129,22 @@ def test_only_the_input_is_read_and_only_temporary_files_are_written(home: Path,
     assert list(home.iterdir()) == []
     assert list(temp.iterdir()) == []
     assert sorted(p.name for p in folder.iterdir()) == [trace.name]
+
+
+@pytest.mark.slow
+def test_a_large_trace_is_kept_in_the_cache_of_the_user_alone_unless_told_not_to(home: Path) -> None:
+    """The database's own files are not seen by the hook; what is left on disk is."""
+    trace = home.parent / "work" / "large.jsonl"
+    lines = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "one " * 300_000}]
+    trace.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert ctxview_watched(home, "info", str(trace), "--no-cache", "--json").code == 0
+    assert list(home.iterdir()) == []
+    run = ctxview_watched(home, "info", str(trace), "--json")
+    assert run.code == 0, run.err
+    kept = [p for p in home.rglob("*") if p.is_file()]
+    assert [p.parent for p in kept] == [home / ".cache" / "ctxview"]
+    assert [p.suffix for p in kept] == [".duckdb"]
+    if os.name == "posix":
+        assert [p.stat().st_mode & 0o077 for p in [*kept, kept[0].parent]] == [0, 0]
+    assert ctxview_watched(home, "info", str(trace), "--json").out == run.out
+    assert list((home.parent / "temp").iterdir()) == []
