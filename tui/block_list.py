@@ -210,7 +210,7 @@ class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
         mark = self.marks.get(span.block, " ")
         kind, ink = label(block)
         parts = _head(
-            mark, telling(view.stand(span, self.pairing).states), count(block, span.tokens), kind,
+            mark, telling(view.stand(span, self.pairing, self.turn).states), count(block, span.tokens), kind,
             ink or kind_ink(block.kind), paint, width,
         )  # fmt: skip
         return parts + [(text, paint(ink)) for text, ink in line_of(view, block, span, width)]

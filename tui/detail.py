@@ -80,7 +80,7 @@ def detail_lines(
     span = item.span if isinstance(item, Gone) else item
     if gone or pairing is None:
         pairing = view.pairing(turn - 1 if gone else turn)
-    standing: WindowBlock = view.stand(span, pairing)
+    standing: WindowBlock = view.stand(span, pairing, turn - 1 if gone else turn)
     states = ("absent", *standing.states) if gone else standing.states
     block = standing.block
     head: Words = [*state_words(states), (f" · {block.kind}", "text"), (f" · {span.tokens:,} tokens", "text")]

@@ -45,7 +45,7 @@ def make_scene(view: SessionView) -> Scene:
     sizes = [0, *(view.size(turn) for turn in range(1, view.now + 1))]
     spans = view.spans_at(view.now)
     if spans:
-        view.stand(spans[0], view.pairing(view.now, spans))
+        view.stand(spans[0], view.pairing(view.now, spans), view.now)
     view.changes(view.now)
     counted = [b for b in view.blocks if b.tokens]
     return Scene(view, sizes, find_trouble(view), bool(counted) and all(b.estimated for b in counted))

@@ -3,7 +3,8 @@
 Policies, checks and views read facts and never raw text, so that a rule stands in one place only.
 """
 
+from ctxview.annotate.facts import Facts
 from ctxview.annotate.pairing import Pairing, pair
 from ctxview.annotate.pins import find_pins
 
-__all__ = ["Pairing", "find_pins", "pair"]
+__all__ = ["Facts", "Pairing", "find_pins", "pair"]

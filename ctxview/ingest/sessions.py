@@ -7,6 +7,9 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ctxview.annotate import Facts
+from ctxview.annotate.observations import ObservationFinder
+from ctxview.annotate.pins import PinFinder
 from ctxview.ingest.contents import Contents
 from ctxview.model import Block, BlockRow, Call, CallEnd, Cut, Edit, SessionRow, SessionStart, Snapshot, SpanRow
 from ctxview.reconstruct import Arrival, SessionBuilder
@@ -30,6 +33,8 @@ class Session:
         """Content key of each block's verbatim text."""
         self._model: str | None = None
         self._has_usage = False
+        self._pins = PinFinder()
+        self._observations = ObservationFinder(cwd=start.cwd)
         self._builder = SessionBuilder(start, contents.keep, self._arrive)
 
     @property
@@ -47,6 +52,8 @@ class Session:
         self._builder.feed(event)
 
     def _arrive(self, arrival: Arrival) -> None:
+        self._pins.see(arrival.block, arrival.n, arrival.turn)
+        self._observations.see(arrival.block, arrival.n, arrival.turn)
         # The model reads a tool's name as well as the arguments of the call.
         name = arrival.block.tool if arrival.block.kind == "tool_call" else None
         key = self._contents.keep(name) if name else -1
@@ -69,6 +76,8 @@ class Session:
         estimated = self._contents.estimated
         if block.image is not None:
             tokens, estimated = image_tokens(self._model or "", block.image.width, block.image.height), True
+        elif block.unlogged_tokens is not None:
+            tokens, estimated = max(tokens, block.unlogged_tokens), True
         elif block.signature:
             tokens, estimated = thinking_tokens(block.signature, tokens), True
         self._tokens.append(tokens)
@@ -109,6 +118,8 @@ class Session:
         self._store.add_turns(session, built.turns)
         self._store.add_spans(session, (replace(s, tokens=self._span_tokens(s)) for s in built.spans))
         self._store.add_edits(session, built.edits)
+        observations, changes = self._observations.finish()
+        self._store.add_facts(session, Facts(self._pins.finish(), observations, changes))
         self._store.add_cuts(
             session,
             (

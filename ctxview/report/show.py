@@ -39,6 +39,10 @@ def show_report(view: SessionView, turn: int, *, history: bool = False) -> dict[
 def block_report(view: SessionView, row: WindowBlock, turn: int) -> dict[str, Any]:
     """One block as it stands at `turn`."""
     block = row.block
+    resource = view.facts.observation_of(block.n)
+    change = row.change
+    newer = change.because if change and change.state == "superseded" else None
+    superseded_by = view.blocks[newer].id if newer is not None else None
     return {
         "id": block.id,
         "turn": block.turn,
@@ -53,9 +57,9 @@ def block_report(view: SessionView, row: WindowBlock, turn: int) -> dict[str, An
         "states": list(row.states),
         "pin": row.pin.kind if row.pin else None,
         "evidence": row.pin.evidence if row.pin else None,
-        "resource": None,
-        "superseded_by": None,
-        "stale_because": None,
+        "resource": resource.key if resource else None,
+        "superseded_by": superseded_by,
+        "stale_because": change.reason if change and change.state == "stale" else None,
         "age": max(0, turn - block.turn),
         "position": row.position,
         "tag": None,

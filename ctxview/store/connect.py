@@ -19,7 +19,7 @@ import duckdb
 
 from ctxview.errors import UnreadableError, UsageError
 
-SCHEMA: Final = "1"
+SCHEMA: Final = "2"
 """Version of tables and views; it grows with every change that a query could notice."""
 MEMORY: Final = "1GB"
 """Bound on DuckDB's buffers; what does not fit is spilled to a private folder."""

@@ -15,11 +15,25 @@ from itertools import starmap
 from operator import attrgetter
 from typing import Any, Final, TypeVar
 
-from ctxview.model import BlockRow, CutRow, EditRow, IssueRow, SessionRow, SpanRow, Stretch, TurnRow
+from ctxview.model import (
+    BlockRow,
+    CutRow,
+    EditRow,
+    IssueRow,
+    Observation,
+    Pin,
+    ResourceChange,
+    SessionRow,
+    SpanRow,
+    Stretch,
+    TurnRow,
+)
 from ctxview.text import replace_surrogates
 
 Values = tuple[Any, ...]
-R = TypeVar("R", SessionRow, IssueRow, BlockRow, TurnRow, SpanRow, EditRow, CutRow, Stretch)
+R = TypeVar(
+    "R", SessionRow, IssueRow, BlockRow, TurnRow, SpanRow, EditRow, CutRow, Stretch, Pin, Observation, ResourceChange
+)
 
 BLOCKS: Final = """
     SELECT n, id, message, role, kind, tool, call_id, is_error, content, tokens, estimated, chars, preview, turn, file,
@@ -43,6 +57,16 @@ CUTS: Final = """
 """
 AUDIT: Final = """
     SELECT start, "end", factor, constant, steps, median_error, p95_error, model FROM audit WHERE session_n = ?
+"""
+PINS: Final = """
+    SELECT block, kind, evidence, rule, since, until, priority, quote FROM pins WHERE session_n = ? ORDER BY rowid
+"""
+OBSERVATIONS: Final = """
+    SELECT block, key, effect, turn, since, call, first, last, content, evidence, rule
+    FROM observations WHERE session_n = ? ORDER BY rowid
+"""
+CHANGES: Final = """
+    SELECT block, key, since, state, because, reason FROM changes WHERE session_n = ? ORDER BY rowid
 """
 SESSIONS: Final = """
     SELECT session, parent, parent_call, agent, format, client, title, cwd, "limit", joins_roles, started, ended
@@ -78,6 +102,13 @@ _cut: Final[Callable[[CutRow], Values]] = attrgetter(
 _stretch: Final[Callable[[Stretch], Values]] = attrgetter(
     "start", "end", "factor", "constant", "steps", "median_error", "p95_error", "model"
 )
+_pin: Final[Callable[[Pin], Values]] = attrgetter(
+    "block", "kind", "evidence", "rule", "since", "until", "priority", "quote"
+)
+_observation: Final[Callable[[Observation], Values]] = attrgetter(
+    "block", "key", "effect", "turn", "since", "call", "first", "last", "content", "evidence", "rule"
+)
+_change: Final[Callable[[ResourceChange], Values]] = attrgetter("block", "key", "since", "state", "because", "reason")
 _session: Final[Callable[[SessionRow], Values]] = attrgetter(
     "session", "parent", "parent_call", "agent", "format", "client", "title", "cwd", "limit", "joins_roles", "started",
     "ended",
@@ -115,6 +146,18 @@ def cut_values(session: int, rows: Iterable[CutRow]) -> Iterator[Values]:
 
 def stretch_values(session: int, rows: Iterable[Stretch]) -> Iterator[Values]:
     return ((session, *_stretch(row)) for row in rows)
+
+
+def pin_values(session: int, rows: Iterable[Pin]) -> Iterator[Values]:
+    return ((session, *_pin(row)) for row in rows)
+
+
+def observation_values(session: int, rows: Iterable[Observation]) -> Iterator[Values]:
+    return ((session, *_observation(row)) for row in rows)
+
+
+def change_values(session: int, rows: Iterable[ResourceChange]) -> Iterator[Values]:
+    return ((session, *_change(row)) for row in rows)
 
 
 def session_values(number: int, place: int, row: SessionRow) -> Values:
@@ -169,6 +212,9 @@ issues: Final = _maker(IssueRow)
 blocks: Final = _maker(BlockRow)
 spans: Final = _maker(SpanRow)
 cuts: Final = _maker(CutRow)
+pins: Final = _maker(Pin)
+observations: Final = _maker(Observation)
+changes: Final = _maker(ResourceChange)
 _turns: Final = _maker(TurnRow)
 _edits: Final = _maker(EditRow)
 _stretches: Final = _maker(Stretch)

@@ -170,6 +170,43 @@ CREATE TABLE audit (
     model        VARCHAR
 );
 
+CREATE TABLE pins (
+    session_n INTEGER NOT NULL,
+    block     INTEGER NOT NULL,
+    kind      VARCHAR NOT NULL,
+    evidence  VARCHAR NOT NULL,
+    rule      VARCHAR NOT NULL,
+    since     INTEGER NOT NULL,
+    until     INTEGER NOT NULL,
+    priority  INTEGER NOT NULL,
+    quote     VARCHAR NOT NULL
+);
+
+CREATE TABLE observations (
+    session_n INTEGER NOT NULL,
+    block     INTEGER NOT NULL,
+    key       VARCHAR,
+    effect    VARCHAR NOT NULL,
+    turn      INTEGER NOT NULL,
+    since     INTEGER NOT NULL,
+    call      INTEGER,
+    first     BIGINT,
+    last      BIGINT,
+    content   VARCHAR,
+    evidence  VARCHAR NOT NULL,
+    rule      VARCHAR NOT NULL
+);
+
+CREATE TABLE changes (
+    session_n INTEGER NOT NULL,
+    block     INTEGER NOT NULL,
+    key       VARCHAR NOT NULL,
+    since     INTEGER NOT NULL,
+    state     VARCHAR NOT NULL,
+    because   INTEGER,
+    reason    VARCHAR NOT NULL
+);
+
 -- Derived when the store is finished: the windows one can ask for. It lets a view take a turn as a filter.
 CREATE TABLE moments (
     session_n INTEGER NOT NULL,

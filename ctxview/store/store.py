@@ -17,6 +17,7 @@ from typing import Any, Final
 import duckdb
 
 from ctxview import __version__
+from ctxview.annotate import Facts
 from ctxview.errors import UsageError
 from ctxview.model import BlockRow, CutRow, EditRow, FileRow, IssueRow, SessionRow, SpanRow, Stretch, TurnRow
 from ctxview.store import rows as r
@@ -146,6 +147,13 @@ class Store:
     def add_cuts(self, session: str, rows: Iterable[CutRow]) -> None:
         self._write("cuts", r.cut_values(self._number(session), rows))
 
+    def add_facts(self, session: str, facts: Facts) -> None:
+        """Pins, observations and changes, in order of arrival."""
+        number = self._number(session)
+        self._write("pins", r.pin_values(number, facts.pins))
+        self._write("observations", r.observation_values(number, facts.observations))
+        self._write("changes", r.change_values(number, facts.changes))
+
     def add_audit(self, session: str, rows: Iterable[Stretch]) -> None:
         self._write("audit", r.stretch_values(self._number(session), rows))
 
@@ -257,6 +265,11 @@ class Store:
                 edits=r.edits(ordered(r.EDITS)),
                 cuts=r.cuts(ordered(r.CUTS)),
                 audit=r.stretches(rows(r.AUDIT)),
+                facts=Facts(
+                    tuple(r.pins(rows(r.PINS))),
+                    tuple(r.observations(rows(r.OBSERVATIONS))),
+                    tuple(r.changes(rows(r.CHANGES))),
+                ),
                 texts=self.text,
             )
 

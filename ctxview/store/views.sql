@@ -123,3 +123,24 @@ SELECT
 FROM cuts c
 JOIN sessions x ON x.n = c.session_n
 LEFT JOIN turns t ON t.session_n = c.session_n AND t.turn = c.turn;
+
+-- Pins with the block they stand on; until is one past the last turn they hold for.
+CREATE VIEW v_pins AS
+SELECT s.session, p.block, b.id, p.kind, p.evidence, p.rule, p.since, p.until, p.priority, p.quote, b.file, b.line
+FROM pins p
+JOIN sessions s ON s.n = p.session_n
+JOIN blocks b ON b.session_n = p.session_n AND b.n = p.block;
+
+-- What each block says of which resource, and the first thing that took its place or cast doubt on it.
+CREATE VIEW v_observations AS
+SELECT
+    s.session, o.key, o.effect, o.block, b.id, o.turn, o.since, o.first, o.last, o.content, o.evidence, o.rule,
+    min(c.since) FILTER (c.state = 'superseded') AS superseded_since,
+    min_by(c.because, c.since) FILTER (c.state = 'superseded') AS superseded_by,
+    min(c.since) FILTER (c.state = 'stale') AS stale_since,
+    min_by(c.reason, c.since) FILTER (c.state = 'stale') AS stale_because
+FROM observations o
+JOIN sessions s ON s.n = o.session_n
+JOIN blocks b ON b.session_n = o.session_n AND b.n = o.block
+LEFT JOIN changes c ON c.session_n = o.session_n AND c.block = o.block AND c.key = o.key
+GROUP BY ALL;

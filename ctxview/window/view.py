@@ -9,14 +9,26 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
-from ctxview.annotate import Pairing, find_pins, pair
+from ctxview.annotate import Facts, Pairing, find_pins, pair
 from ctxview.errors import UsageError
-from ctxview.model import KINDS, NEVER, BlockRow, CutRow, EditRow, Pin, SessionRow, SpanRow, Stretch, TurnRow
+from ctxview.model import (
+    KINDS,
+    NEVER,
+    BlockRow,
+    CutRow,
+    EditRow,
+    Pin,
+    ResourceChange,
+    SessionRow,
+    SpanRow,
+    Stretch,
+    TurnRow,
+)
 from ctxview.window.limits import limit_of
 
 PREVIEW_CHARS: Final = 240
@@ -55,6 +67,8 @@ class WindowBlock:
     """Position of its wire message, from 0; None for tool schemas, which are sent outside the messages."""
     states: tuple[str, ...]
     pin: Pin | None
+    change: ResourceChange | None
+    """What superseded it or made it stale; None while what it says of its resource is current."""
     entered: int
     """First turn of this unbroken stay, whatever the form."""
     leaves: int | None
@@ -85,6 +99,7 @@ class SessionView:
         audit: Sequence[Stretch],
         texts: Callable[[int], str],
         stack: str = "recorded",
+        facts: Facts | None = None,
     ) -> None:
         self.row = row
         self.turns = tuple(turns)
@@ -94,6 +109,8 @@ class SessionView:
         self.cuts = tuple(cuts)
         self.audit = tuple(audit)
         self.stack = stack
+        self.facts = facts if facts is not None else Facts(tuple(find_pins(self.blocks).values()))
+        """Without facts, what can be told from the blocks' places alone."""
         self._texts = texts
         self._starts = array("q", (s.start for s in self.spans))
         self._edits_by_turn: dict[int, list[EditRow]] = {}
@@ -152,14 +169,18 @@ class SessionView:
         spans = self.spans_at(turn)
         pairing = self.pairing(turn, spans)
         positions = self._positions(spans)
-        return tuple(self.stand(s, pairing, i, positions[i]) for i, s in enumerate(spans))
+        return tuple(self.stand(s, pairing, turn, i, positions[i]) for i, s in enumerate(spans))
 
-    def stand(self, span: SpanRow, pairing: Pairing, index: int = 0, position: int | None = None) -> WindowBlock:
-        """One block of a window, for a view that has its spans and shows few of many."""
+    def stand(
+        self, span: SpanRow, pairing: Pairing, turn: int, index: int = 0, position: int | None = None
+    ) -> WindowBlock:
+        """One block of the window at `turn`, for a view that has its spans and shows few of many."""
         block = self.blocks[span.block]
         entered, leaves, left_by = self._stay(span)
-        states = self._states(block, span, pairing)
-        return WindowBlock(block, span, index, position, states, self.pins.get(block.n), entered, leaves, left_by)
+        pin = self.facts.pin_at(block.n, turn)
+        change = self.facts.change_at(block.n, turn)
+        states = self._states(block, span, pairing, pin, change)
+        return WindowBlock(block, span, index, position, states, pin, change, entered, leaves, left_by)
 
     def history(self, turn: int) -> tuple[WindowBlock, ...]:
         """Every block that had arrived by `turn`, in order of arrival, with its stay at `turn` or the last before."""
@@ -171,13 +192,10 @@ class SessionView:
             if not stays:
                 continue
             span = next((s for s in reversed(stays) if s.start <= turn), stays[0])
-            entered, leaves, left_by = self._stay(span)
-            states = self._states(block, span, Pairing(frozenset(), frozenset(), frozenset()))
+            row = self.stand(span, Pairing(frozenset(), frozenset(), frozenset()), turn, len(rows))
             if not span.start <= turn < span.end:
-                states = ("absent", *states)
-            rows.append(
-                WindowBlock(block, span, len(rows), None, states, self.pins.get(block.n), entered, leaves, left_by)
-            )
+                row = replace(row, states=("absent", *row.states))
+            rows.append(row)
         return tuple(rows)
 
     def pairing(self, turn: int, spans: Sequence[SpanRow] | None = None) -> Pairing:
@@ -358,9 +376,10 @@ class SessionView:
             return None
         return "exact" if all(t.fidelity == "exact" for t in self.turns) else "reconstructed"
 
-    @cached_property
+    @property
     def pins(self) -> Mapping[int, Pin]:
-        return find_pins(self.blocks)
+        """The most important pin of each pinned block, whenever it holds."""
+        return self.facts.first_by_block
 
     # ---------------------------------------------------------------- details
 
@@ -422,8 +441,13 @@ class SessionView:
         left_by = self.edits[last.ended_by] if last.ended_by is not None and last.end != NEVER else None
         return first.start, None if last.end == NEVER else last.end, left_by
 
-    def _states(self, block: BlockRow, span: SpanRow, pairing: Pairing) -> tuple[str, ...]:
-        states = ["pinned" if block.n in self.pins else "rolling"]
+    @staticmethod
+    def _states(
+        block: BlockRow, span: SpanRow, pairing: Pairing, pin: Pin | None, change: ResourceChange | None
+    ) -> tuple[str, ...]:
+        states = ["pinned" if pin else "rolling"]
+        if change is not None:
+            states.append(change.state)
         if block.n in pairing.duplicates:
             states.append("duplicate")
         if block.n in pairing.orphans:
