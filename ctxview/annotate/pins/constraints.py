@@ -79,8 +79,8 @@ _REQUIRES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("always …", _HEAD + r"always\s+" + _PAST + r"(?!the\b|a\b|been|in\b|on\b|there)[a-z«]"),
         ("we always …", r"\bwe\s+always\s+" + _PAST + r"[a-z]"),
         ("should always …", r"\b(?:should|must|shall)\s+always\b"),
-        ("must …", r"\b(?:you|it|they|all|each|every|this|that|the \w+|the \w+ \w+|code|tests?|commits?|changes?"
-            r"|agents?|names?|output|and|which)\s+must\b(?!\s+(?:have\s+been|be\s+(?:some|a\s+)))"),
+        ("must …", r"\b(?:you|it|they|(?:all|each|every|any|this|that|the)(?: [\w-]+){0,3}|code|tests?|commits?"
+                   r"|changes?|agents?|names?|output|and|which)\s+must\b(?!\s+(?:have\s+been|be\s+(?:some|a\s+)))"),
         ("MUST …", r"(?-i:\bMUST\b)"),
         ("make sure …", r"(?:^|[.;:]\s*|(?<!not),\s*(?:and\s+|but\s+|then\s+)?|\b(?:please|also|then"
             r"|just)\s+)(?<!to )(?<!want )(?:make\s+(?:very\s+|absolutely\s+)?sure|be\s+sure\s+(?:to|that|you)"
@@ -94,7 +94,6 @@ _REQUIRES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             r"|have)\s+to\s+(?:be|stay|remain|run|support|"
                           r"use|pass)\b(?!\s+(?:a\s+way|some))"),
         ("keep …", _HEAD + r"keep\s+(?:each|every|all)\b"),
-        ("obtain first", r"\b(?:you|agent)\s+must\s+(?:first\s+)?\w+"),
     )
 )  # fmt: skip
 
@@ -106,6 +105,8 @@ _HINT: Final = re.compile(
     r"mandatory|obligat",
     re.IGNORECASE,
 )
+_OURS: Final = frozenset({"we never …", "we always …"})
+"""Customs in the present tense; `we` opens reports too."""
 _TELLS: Final = re.compile(
     r"^(?:(?:oh|hm+|yeah|yes|no|ok|well|so|but|and|because)[,.]?\s+)*(?:I|he|she|they|we)\s+(?:never|did|do|was|were"
     r"|am|are|have|had)\b"
@@ -120,9 +121,9 @@ def constraint(sentence: Sentence) -> Found | None:
     if _HINT.search(words) is None or sentence.asks:
         return None
     for name, pattern in _FORBIDS:
-        if pattern.search(words) and not _TELLS.match(words):
+        if pattern.search(words) and (name in _OURS or not _TELLS.match(words)):
             return Found("constraint", f"forbids: {name}", shorten(sentence.text))
     for name, pattern in _REQUIRES:
-        if pattern.search(words) and not _TELLS.match(words):
+        if pattern.search(words) and (name in _OURS or not _TELLS.match(words)):
             return Found("constraint", f"requires: {name}", shorten(sentence.text))
     return None

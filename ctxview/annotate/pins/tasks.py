@@ -64,6 +64,9 @@ class TaskList:
         self._since: list[int] = []
         self._versions: list[tuple[TaskItem, ...]] = []
         self._calls: set[str] = set()
+        """Calls of task tools, by call id."""
+        self._written = False
+        """The list is one that the agent wrote out."""
 
     @property
     def items(self) -> tuple[TaskItem, ...]:
@@ -148,7 +151,12 @@ class TaskList:
         return True
 
     def _check_list(self, block: Block, n: int) -> bool:
-        return "[ ]" in block.text and self._take_marks(block.text, n)
+        """A list in the agent's words, where no tool keeps one. With all boxes ticked, only as the end of an open one."""
+        if self._calls or not ("[ ]" in block.text or (self._written and "[x]" in block.text)):
+            return False
+        taken = self._take_marks(block.text, n)
+        self._written = self._written or taken
+        return taken
 
     def _take_marks(self, text: str, n: int) -> bool:
         marks = _CHECK.findall(text)

@@ -1,0 +1,251 @@
+"""Goals, denials, approvals and lists of work: what is known by its place or by a client's own words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from pin_blocks import agent, block, call, kinds_of, numbered, person, pins_of, result
+
+from ctxview.annotate.pins import PRIORITY, PinFinder, PinRules, TaskList
+from ctxview.model import NEVER, Block
+
+
+def test_the_goal_is_the_persons_first_message_with_all_its_parts():
+    first = person("Move the tables.")
+    more = replace(person("All of them."), message=first.message, origin=first.origin)
+    pins = pins_of(block("system", "You help."), block("note", "<system-reminder>x</system-reminder>"), first, more)
+    assert [(p.block, p.kind, p.evidence) for p in pins] == [
+        (0, "system", "stated"),
+        (2, "goal", "matched"),
+        (3, "goal", "matched"),
+    ]
+
+
+def test_later_messages_are_no_goals():
+    assert "goal" not in kinds_of(person("Move the tables."), agent("Done."), person("Now the views."))
+
+
+def test_what_an_editor_puts_beside_the_message_is_no_goal():
+    opened = person("<ide_opened_file>The user opened a.md</ide_opened_file>")
+    assert kinds_of(opened, person("Read a.md.")) == {"goal"}
+    assert kinds_of(opened) == set()
+
+
+def test_a_sub_agents_prompt_is_its_goal_until_a_person_speaks():
+    prompt = block("user", "Find the handlers.", human=False)
+    pins = pins_of(prompt, agent("Here."), person("Now list them."))
+    assert [(p.block, p.kind, p.since, p.until) for p in pins] == [(0, "goal", 1, 2), (2, "goal", 2, NEVER)]
+
+
+def test_a_goal_marked_by_the_client_comes_before_the_first_message():
+    marked = block("user", '<x_context source="goal">\nGoal: move all tests.\n</x_context>', human=True)
+    pins = pins_of(marked, person("Start."))
+    assert [(p.block, p.kind, p.evidence) for p in pins] == [(0, "goal", "stated")]
+
+
+def test_a_slash_command_with_words_is_the_goal_and_its_words_count():
+    command = block(
+        "note",
+        "<command-message>plan is running</command-message>\n<command-name>/plan</command-name>\n"
+        "<command-args>a todo app, do not use a database</command-args>",
+    )
+    assert kinds_of(command) == {"goal", "constraint"}
+    assert kinds_of(block("note", "<command-name>/clear</command-name>\n<command-args></command-args>")) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Contents of /home/dev/p/CLAUDE.md:\n\nUse tabs.",
+        "# AGENTS.md instructions for /home/dev/p\n\n<INSTRUCTIONS>\nUse tabs.\n</INSTRUCTIONS>",
+        "<user_instructions>\n\nUse tabs.\n\n</user_instructions>",
+        "<system-reminder>\n# claudeMd\nUse tabs.\n</system-reminder>",
+    ],
+)
+def test_memory_files(text: str):
+    assert "system" in kinds_of(block("note", text))
+    assert "system" in kinds_of(block("user", text))
+
+
+def test_a_mere_reference_to_a_memory_file_is_none():
+    assert kinds_of(person("Hi."), block("note", "The person named these files:\n- /home/dev/CLAUDE.md")) == set()
+
+
+STATED_DENIALS = [
+    "DENIED by policy: refunds above 500.00 EUR need an approver.",
+    "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+    "The user doesn't want to take this action right now. STOP what you are doing.",
+    "[Request interrupted by user for tool use]",
+    "User chose to stay in plan mode and continue planning",
+    "exec command rejected by user",
+    "Tool execution denied by policy.",
+]
+MATCHED_DENIALS = [
+    "Permission to use Bash with command rm -rf build has been denied.",
+    "Claude requested permissions to write to /etc/hosts, but you haven't granted it yet.",
+    "This command requires approval",
+    "PreToolUse:Bash hook error: [guard.sh]: the folder is frozen",
+    "cd in '/' was blocked. For security, only the working folder is allowed.",
+    "touch: /etc/x: Operation not permitted",
+    "error: sandbox denied write to /etc",
+    "MCP error -32000: Request denied",
+    "Access denied: the role cannot issue refunds",
+]
+
+
+@pytest.mark.parametrize("text", STATED_DENIALS)
+def test_denials_in_a_clients_own_words(text: str):
+    [pin] = [p for p in pins_of(person("Hi."), result(text)) if p.kind == "denial"]
+    assert (pin.evidence, pin.quote) == ("stated", text)
+
+
+@pytest.mark.parametrize("text", MATCHED_DENIALS)
+def test_denials_that_only_an_error_can_be(text: str):
+    [pin] = [p for p in pins_of(person("Hi."), result(text, error=True)) if p.kind == "denial"]
+    assert pin.evidence == "matched"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat: notes.txt: No such file or directory",
+        "Exit code 1\nFAILED tests/test_a.py::test_denied - assert 403 == 200",
+        "error: payment gateway timed out",
+        "Exit code 128\nfatal: could not read from remote repository",
+        "command failed in sandbox with execution error: command timed out",
+        "agent refused operation?",
+        "bash: ./run.sh: Permission denied",
+    ],
+)
+def test_ordinary_errors_are_no_denials(text: str):
+    assert kinds_of(person("Hi."), result(text, error=True)) == set()
+
+
+def test_a_file_about_denials_is_none():
+    text = "1\tdef test_denied():\n2\t    assert 'rejected by user' in text\n3\t    # blocked by the sandbox\n"
+    assert kinds_of(person("Hi."), result(text * 50)) == set()
+    assert kinds_of(person("Hi."), result(text)) == set()
+    assert kinds_of(person("Hi."), result("The policy says: DENIED by policy: means no.")) == set()
+
+
+def test_a_configured_mark_is_a_denial():
+    rules = PinRules(denial_markers=("REFUSED:",))
+    assert pins_of(result("REFUSED: closed on Sundays"), rules=rules)[0].kind == "denial"
+
+
+def test_an_approved_plan_and_a_refused_one():
+    asks = call("ExitPlanMode", {"plan": "# Move the tables\n1. copy\n2. check"}, "c1")
+    approved = result("User has approved your plan. You can now start coding.", "c1")
+    pins = pins_of(person("Plan it."), asks, approved)
+    assert [(p.kind, p.quote[:17], p.until) for p in pins[1:]] == [
+        ("plan", "# Move the tables", NEVER),
+        ("approval", "User has approved", NEVER),
+    ]
+    refused = result("User chose to stay in plan mode and continue planning", "c1")
+    pins = pins_of(person("Plan it."), asks, refused)
+    assert [(p.kind, p.until) for p in pins[1:]] == [("plan", 2), ("denial", NEVER)]
+
+
+def test_a_newer_plan_replaces_the_older():
+    pins = pins_of(
+        person("Plan it."),
+        call("ExitPlanMode", {"plan": "one"}, "c1"),
+        result("ok", "c1"),
+        call("ExitPlanMode", {"plan": "two"}, "c2"),
+    )
+    assert [(p.quote, p.since, p.until) for p in pins if p.kind == "plan"] == [("one", 2, 3), ("two", 3, NEVER)]
+
+
+def test_a_question_put_with_a_tool_and_its_answer():
+    asks = call("AskUserQuestion", {"questions": [{"question": "Public?"}]}, "c1")
+    answered = result('User has answered your questions: "Public?"="No".', "c1")
+    pins = pins_of(person("Publish it."), asks, answered)
+    assert [(p.kind, p.evidence, p.until == NEVER) for p in pins[1:]] == [
+        ("question", "stated", False),
+        ("decision", "stated", True),
+    ]
+
+
+def todo(*items: tuple[str, str]) -> dict[str, object]:
+    return {"todos": [{"content": subject, "status": status} for subject, status in items]}
+
+
+def test_a_list_of_work_holds_until_it_is_replaced_or_done():
+    pins = pins_of(
+        person("Go."),
+        call("TodoWrite", todo(("copy", "in_progress"), ("check", "pending")), "c1"),
+        result("ok", "c1"),
+        call("TodoWrite", todo(("copy", "completed"), ("check", "in_progress")), "c2"),
+        result("ok", "c2"),
+        call("TodoWrite", todo(("copy", "completed"), ("check", "completed")), "c3"),
+    )
+    assert [(p.block, p.since, p.until, p.quote) for p in pins if p.kind == "workflow"] == [
+        (1, 2, 3, "copy; check"),
+        (3, 3, 4, "check"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("update_plan", {"plan": [{"step": "copy", "status": "in_progress"}, {"step": "check", "status": "pending"}]}),
+        ("task_tracker", {"command": "plan", "task_list": [{"title": "copy", "status": "todo"}, {"title": "check"}]}),
+        ("todowrite", {"todos": [{"id": "1", "content": "copy"}, {"id": "2", "content": "check"}]}),
+        ("update_todo_list", {"todos": "- [ ] copy\n- [ ] check"}),
+        ("mcp__board__write_todos", {"todos": [{"description": "copy"}, {"description": "check"}]}),
+    ],
+)
+def test_every_tool_that_keeps_a_list(tool: str, arguments: object):
+    [pin] = [p for p in pins_of(person("Go."), call(tool, arguments, "c1")) if p.kind == "workflow"]
+    assert (pin.quote, pin.evidence) == ("copy; check", "stated")
+
+
+def test_a_check_list_in_the_agents_words():
+    begun, done = agent("Plan:\n- [x] copy\n- [ ] check"), agent("- [x] copy\n- [x] check")
+    pins = pins_of(person("Go."), begun, person("ok"), done)
+    assert [(p.quote, p.evidence, p.since, p.until) for p in pins if p.kind == "workflow"] == [
+        ("check", "matched", 2, 3)
+    ]
+
+
+def tasks_of(*blocks: Block) -> TaskList:
+    tasks = TaskList()
+    for row in numbered(blocks):
+        tasks.see(*row)
+    return tasks
+
+
+def test_tasks_are_known_by_the_id_that_the_result_tells():
+    create = call("TaskCreate", {"subject": "write docs"}, "c1")
+    created = result("Task #7 created successfully: write docs", "c1")
+    done = call("TaskUpdate", {"taskId": "7", "status": "completed"}, "c2")
+    tasks = tasks_of(person("Go."), create, created, done, create, created)
+    assert [(t.id, t.subject, t.status) for t in tasks.items] == [("7", "write docs", "completed")]
+    assert [t.status for t in tasks.at(2)] == ["pending"]
+    assert [t.status for t in tasks.at(3)] == ["completed"]
+    assert tasks.at(1) == ()
+
+
+def test_damaged_calls_change_no_list():
+    tasks = tasks_of(
+        block("tool_call", "{not json", tool="TodoWrite", call="c1"),
+        block("tool_call", '["a"]', tool="TaskUpdate", call="c2"),
+        call("TodoWrite", {"todos": "no list"}, "c3"),
+        call("TodoWrite", {"todos": [None, 4]}, "c4"),
+        call("TaskUpdate", {"taskId": "99", "status": "completed"}, "c5"),
+    )
+    assert tasks.items == ()
+
+
+def test_priorities_follow_the_documented_order():
+    order = ["user", "system", "goal", "denial", "constraint", "approval", "decision", "preference", "plan", "question"]
+    assert sorted(order, key=lambda kind: -PRIORITY[kind]) == order  # type: ignore[index]
+
+
+def test_finish_leaves_out_what_no_window_could_show():
+    finder = PinFinder()
+    for row in numbered([person("Hi."), agent("Which depot?"), person("Kiel")]):
+        finder.see(*row)
+    assert [p.kind for p in finder.pins] == ["goal", "question"]
+    assert [p.kind for p in finder.finish()] == ["goal"]

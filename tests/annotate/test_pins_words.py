@@ -1,0 +1,265 @@
+"""What people say: constraints, preferences, decisions, denials, approvals and questions, and what is none of them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from pin_blocks import agent, block, kinds_of, person, pins_of, result
+
+from ctxview.annotate.pins import Phrase, PinRules
+from ctxview.annotate.pins.sentences import sentences
+
+GOAL = person("Tidy the depot scripts.")
+
+
+def said(text: str) -> set[str]:
+    """The kinds found in a person's words, some way into a session."""
+    return kinds_of(GOAL, agent("Done."), person(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Never push to the main branch.",
+        "Rename the field, but don't touch the tests.",
+        "Do not change the schema of the parcels table.",
+        "The release branch must not be rebased.",
+        "Only use the standard library.",
+        "Refund only what you can prove.",
+        "Fix the warning without changing the public interface.",
+        "The auth service is off limits.",
+        "Stay away from the billing folder.",
+        "Under no circumstances send mail to a customer.",
+        "Leave config/gateway.yaml alone.",
+        "We never store card numbers.",
+        "I don't want you to reformat the whole file.",
+        "No new dependencies, please.",
+        "Avoid global variables.",
+        "You should not answer for the legal team.",
+        "Direct writes to the archive are forbidden.",
+        "Always run the tests before you commit.",
+        "Every table must have a primary key.",
+        "Make sure that the counts agree on both sides.",
+        "Don't forget to close the file.",
+        "The output needs to be sorted: it has to be stable.",
+        "If the upload fails, do not retry it.",
+        "- **Important**: do NOT edit generated files",
+    ],
+)
+def test_constraints(text: str):
+    assert "constraint" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I never saw this before.",
+        "We never got an answer from the broker.",
+        "The tests do not pass on my machine.",
+        "It never worked.",
+        "I don't know which file it is.",
+        "Don't worry about the warnings.",
+        "They don't seem to agree.",
+        "Why does it never finish?",
+        "Do you never sleep?",
+        'The manual says "never restart the broker".',
+        "The flag `--never-retry` was set.",
+        "> never touch the schema",
+        "```\n# never call this twice\n```",
+        "2026-03-01 10:00:12 WARN never received an ack, do not retry",
+        "I had to fix it to make sure I understood.",
+        "That shouldn't have been a problem.",
+        "It was always slow.",
+        "I don't think so.",
+        "If I can only use one, tell me which.",
+    ],
+)
+def test_no_constraints(text: str):
+    assert "constraint" not in said(text)
+
+
+def test_a_constraint_quotes_its_sentence_and_nothing_else():
+    pins = [p for p in pins_of(person("Start now. Never contact the customer directly. Thanks.")) if p.quote]
+    assert [(p.kind, p.quote, p.evidence) for p in pins] == [
+        ("constraint", "Never contact the customer directly.", "matched")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I prefer one method throughout: complete the square.",
+        "I'd rather have two small commits than one large one.",
+        "Round every result to two decimals.",
+        "Please use British spelling.",
+        "Keep your answers short.",
+        "Be concise.",
+        "As lightweight as possible please.",
+        "We solve these by completing the square.",
+        "Please answer in German.",
+        "I like short functions.",
+        "We usually use tabs here.",
+        "Ideally the report fits on one page.",
+    ],
+)
+def test_preferences(text: str):
+    assert "preference" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'd like to book a flight to Oslo.",
+        "I like it.",
+        "Which one do you prefer?",
+        "The round trip takes two hours.",
+        "Use the file in docs.",
+        "Keep going.",
+        "We use the gateway for that.",
+    ],
+)
+def test_no_preferences(text: str):
+    assert "preference" not in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let's go with the second design.",
+        "We decided to drop the archive table.",
+        "Use Postgres instead of MySQL, and call it parcels instead.",
+        "Decision: every DATETIME becomes timestamptz.",
+        "Actually, skip the invoices table.",
+        "Wait, that is the old branch.",
+        "No, use the other file.",
+        "I meant the depot in Kiel.",
+        "Skip the invoices table.",
+        "Scratch that.",
+        "The stop hook is not correct, it runs at the end of a turn.",
+        "I've realized I gave you the wrong number.",
+        "We don't need to commit yet.",
+    ],
+)
+def test_decisions_and_corrections(text: str):
+    assert "decision" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No, that's all for now.",
+        "Actually, I'm really annoyed.",
+        "Let's see.",
+        "Should we use Postgres instead?",
+        "Wait for the tests to finish.",
+        "I need to cancel because I made a mistake during the booking.",
+    ],
+)
+def test_no_decisions(text: str):
+    assert "decision" not in said(text)
+
+
+def test_the_agent_decides_only_when_it_says_so():
+    assert "decision" in kinds_of(GOAL, agent("I've decided to keep the old index."))
+    assert "decision" not in kinds_of(GOAL, agent("I'll use grep to find it."))
+    assert "decision" not in kinds_of(GOAL, agent("The decision table is in docs/rules.md."))
+
+
+def test_an_answer_to_the_agents_question_binds():
+    asked = agent("Where should the handler live? Should I put it next to the others?")
+    assert "decision" in kinds_of(GOAL, asked, person("put it in handlers.py"))
+    assert "decision" not in kinds_of(GOAL, agent("Done."), person("put it in handlers.py"))
+    options = agent("Which one do you want?\n\nA) the small one\nB) the large one")
+    assert "decision" in kinds_of(GOAL, options, person("B"))
+
+
+@pytest.mark.parametrize("text", ["Approved.", "Yes, go ahead.", "LGTM, ship it.", "Please proceed with the refund."])
+def test_approvals(text: str):
+    assert "approval" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Sure! My number is 12.", "Yes, but not today.", "Continue.", "Great, thank you!", "Is it approved?"]
+)
+def test_no_approvals(text: str):
+    assert "approval" not in said(text)
+
+
+def test_a_bare_yes_approves_only_what_was_proposed():
+    assert "approval" in kinds_of(GOAL, agent("Shall I delete the old branch?"), person("yes"))
+    assert "approval" in kinds_of(GOAL, agent("Want me to add that?"), person("sure. will that take long?"))
+    assert "approval" not in kinds_of(GOAL, agent("Could you give me the number?"), person("Sure! It is 12."))
+    assert "approval" not in kinds_of(GOAL, agent("Deleted."), person("yes"))
+
+
+def test_a_persons_no_after_a_refusal_is_a_denial_and_a_constraint():
+    refused = result("The user doesn't want to proceed with this tool use.", error=True)
+    assert {"denial", "constraint"} <= kinds_of(GOAL, refused, person("Do not delete build/cache."))
+    assert "denial" not in kinds_of(GOAL, refused, agent("Understood."), person("Do not delete build/cache."))
+    assert "denial" in said("No, don't delete that folder.")
+
+
+def test_words_right_after_a_refusal_correct_the_agent():
+    refused = result("The user doesn't want to proceed with this tool use.", error=True)
+    pins = pins_of(GOAL, refused, person("there is an example in ../samples"))
+    assert [(p.kind, p.rule) for p in pins if p.block == 2] == [("decision", "corrects: said right after a refusal")]
+
+
+def test_a_question_of_the_agent_is_open_until_the_person_speaks():
+    [pin] = [p for p in pins_of(GOAL, agent("Two depots match. Which one do you mean?")) if p.kind == "question"]
+    assert (pin.since, pin.until > 1_000) == (2, True)
+    [pin] = [p for p in pins_of(GOAL, agent("Which one?"), person("Kiel")) if p.kind == "question"]
+    assert pin.until == pin.since == 2
+
+
+def test_a_question_marked_as_open_stays_open():
+    marked = person("Open question: do we keep the archive?")
+    pins = pins_of(GOAL, agent("ok"), marked, agent("Noted."), person("Next."))
+    [pin] = [p for p in pins if p.kind == "question"]
+    assert (pin.rule, pin.until > 1_000) == ("marked as open", True)
+
+
+def test_a_request_in_the_form_of_a_question_is_none():
+    assert "question" not in said("Can you update the readme?")
+    assert "question" in said("Does the gateway have a reload?")
+
+
+def test_standing_texts_lay_down_rules_too():
+    memory = block("note", "Contents of /p/CLAUDE.md:\n\nNever add a Co-Authored-By line.\n- Prefer small commits.")
+    assert kinds_of(memory) == {"system", "constraint", "preference"}
+    assert kinds_of(block("system", "You are a clerk. You must not quote prices.")) == {"system", "constraint"}
+    assert kinds_of(block("tools", '{"description": "Never call this twice."}')) == {"system"}
+    assert kinds_of(block("user", "Look at the tests. Do not edit them.", human=False)) == {"goal", "constraint"}
+
+
+def test_results_and_thinking_lay_down_nothing():
+    assert kinds_of(GOAL, result("# Rules\nNever push to main.")) == set()
+    assert kinds_of(GOAL, block("thinking", "I must not touch auth. Let's go with B.")) == set()
+
+
+def test_a_configured_phrase_wins():
+    phrase = Phrase("constraint", re.compile(r"\bno funny business\b", re.IGNORECASE), "no funny business")
+    pins = pins_of(GOAL, agent("Ok."), person("And no funny business."), rules=PinRules(phrases=(phrase,)))
+    assert [(p.kind, p.rule) for p in pins[1:]] == [("constraint", "configured phrase no funny business")]
+
+
+def test_a_kind_can_be_switched_off():
+    pins = pins_of(person("Never push."), rules=PinRules(off=frozenset({"goal"})))
+    assert [p.kind for p in pins] == ["constraint"]
+
+
+def test_a_hostile_text_makes_few_pins_and_takes_little_time():
+    assert len(pins_of(person("Never do it. " * 20_000))) < 100
+    assert len(pins_of(person("do not " * 50_000))) < 100
+    assert len(pins_of(person("a, " * 50_000 + "never"))) < 100
+
+
+def test_sentences_join_wrapped_lines_and_split_lists():
+    text = "Keep the old names when you rename the columns of this\ntable. Then stop.\n\n- one\n- two, e.g. the first."
+    assert [s.text for s in sentences(text)] == [
+        "Keep the old names when you rename the columns of this table.",
+        "Then stop.",
+        "one",
+        "two, e.g. the first.",
+    ]
