@@ -22,6 +22,8 @@ VERBS: Final[dict[str, tuple[str, str]]] = {
     "info": ("ctxview.cli.info", "What a trace's files hold and how its sessions went."),
     "show": ("ctxview.cli.show", "The window at a turn, as text or JSON."),
     "diff": ("ctxview.cli.diff", "What changed between the windows of two turns."),
+    "block": ("ctxview.cli.block", "The life of one block: when it stood in the window, and why it left."),
+    "ledger": ("ctxview.cli.ledger", "What the agent noted, and whether it reached what it wrote."),
     "sql": ("ctxview.cli.sql", "Ask one SELECT of a trace's views."),
     "sample": ("ctxview.cli.sample", "List, open or copy the bundled sample traces."),
     "formats": ("ctxview.cli.formats", "The transcript formats that are understood."),

@@ -26,7 +26,12 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 @click.option("--db", metavar="FILE", help="Ask this database; with TRACE, keep the trace's database there.")
 @click.option("--no-cache", is_flag=True, help="Read the trace anew and keep no database of it.")
 @click.option(
-    "--format", "shape", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True, help="Print as."
+    "--format",
+    "shape",
+    type=click.Choice(["table", "json", "csv"]),
+    default="table",
+    show_default=True,
+    help="Print as.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Print at most so many rows.")

@@ -1,0 +1,46 @@
+"""`ctxview block`: the life of one block."""
+
+from __future__ import annotations
+
+import click
+
+from ctxview.cli.options import Named, json_option, print_json, session_option, trace_options
+from ctxview.cli.plain import say
+from ctxview.text import one_line, safe_text
+
+
+@click.command("block")
+@trace_options
+@click.argument("block_id", metavar="ID")
+@session_option
+@json_option
+def command(trace: Named, block_id: str, session: str | None, as_json: bool) -> None:
+    """The life of one block: when it stood in the window, in which form, and why it left.
+
+    ID is a block's id or a unique prefix of it, as `ctxview show --json` prints them.
+    """
+    from ctxview.report import block_life_report
+
+    with trace.open() as opened:
+        report = block_life_report(opened.view(session), block_id)
+    if as_json:
+        print_json(report)
+        return
+    block = report["block"]
+    if block:
+        tool = f" {one_line(block['tool'])}" if block["tool"] else ""
+        say(f"{block['kind']}{tool} [{one_line(block['id'])}] {block['tokens']:,} tokens")
+        say(f"  {one_line(block['origin']['file'])}:{block['origin']['line']}")
+    for span in report["spans"]:
+        until = f"to turn {span['to'] - 1}" if span["to"] else "to the end"
+        left = f", left by {one_line(span['ended_by'])}: {one_line(span['reason'])}" if span["ended_by"] else ""
+        where = f"turn {span['from']} {until}" if span["to"] != span["from"] else "in no window"
+        say(f"  {where} as {span['form']}, {span['tokens']:,} tokens{left}")
+    for state in report["states"]:
+        why = f": {one_line(state['because'])}" if state["because"] else ""
+        say(f"  from turn {state['turn']} {state['state']}{why}")
+    if report["used_at"]:
+        say(f"  its resource was asked for again at turns {', '.join(map(str, report['used_at']))}")
+    if block:
+        say()
+        say(safe_text(block["text"]))
