@@ -125,6 +125,8 @@ class Block:
     image: Image | None = None
     signature: int = 0
     """Length in characters of a thinking block's signature: the only trace of text that was not logged."""
+    unlogged_tokens: int | None = None
+    """Tokens of a block whose text was not logged, where the log counts them; goes before `signature`."""
     at: str | None = None
     """Timestamp as logged (ISO 8601 wherever the log has one)."""
     injected: bool = False
