@@ -182,9 +182,11 @@ class SessionBuilder:
 
     def _note_insert(self, n: int, event: Block) -> None:
         cut = self._open_cut
-        if cut is not None and self._cuts[cut].turn == self._next_turn:
+        is_summary = event.kind == "summary"
+        if is_summary and cut is not None and self._cuts[cut].turn == self._next_turn:
             self._summaries.setdefault(cut, []).append(n)
-        self._add_edit(n, "insert", "summary", "the client put it in", cut, place=event.place)
+        rule = "summary" if is_summary else "client"
+        self._add_edit(n, "insert", rule, "the client put it in", cut, place=event.place)
 
     # ----------------------------------------------------------------- calls
 
