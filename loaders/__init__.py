@@ -12,6 +12,7 @@ from typing import Final
 from ctxview.loaders.captures import LOADER as CAPTURES
 from ctxview.loaders.chat import LOADER as CHAT
 from ctxview.loaders.claude_code import LOADER as CLAUDE_CODE
+from ctxview.loaders.codex import LOADER as CODEX
 from ctxview.loaders.records import utf8_head
 from ctxview.loaders.source import Loader, SourceFile
 from ctxview.loaders.unknown import explain_unknown
@@ -20,6 +21,7 @@ __all__ = ["ENTRY_POINTS", "LOADERS", "all_loaders", "detect", "explain_unknown"
 
 LOADERS: Final[tuple[Loader, ...]] = (
     CLAUDE_CODE,
+    CODEX,
     CAPTURES,
     CHAT,
 )

@@ -1,0 +1,350 @@
+"""One session of a rollout, record by record, as events.
+
+It prevents a window from being guessed: calls get the results that the client makes up for them, a compaction says by
+block what leaves, and what is a copy of another session's is neither a call nor billed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from ctxview.loaders.codex.blocks import At, block_of, not_typed, summary_item, title_in
+from ctxview.loaders.codex.held import Held, Kept, replaced, rolled_back, summarised, with_summary, without_call
+from ctxview.loaders.codex.items import Item, Part, item_of
+from ctxview.loaders.codex.responses import Responses
+from ctxview.loaders.codex.survey import Plan, instructions_of
+from ctxview.loaders.codex.truncate import Policy, policy_of, shortened
+from ctxview.loaders.codex.usage import Meter, Report
+from ctxview.loaders.shapes import as_count, as_dict, as_str
+from ctxview.model import (
+    AT_END,
+    Action,
+    Block,
+    Call,
+    CallEnd,
+    Cut,
+    Edit,
+    Event,
+    Form,
+    Place,
+    SessionStart,
+)
+
+ABORTED: Final = "aborted"
+"""What the client answers a call with that has no result."""
+_ANSWERED_BY_CLIENT: Final = "the log has no result of this call: the client sends this in its place"
+
+
+class Thread:
+    """The state of one session while its file is read."""
+
+    def __init__(self, plan: Plan, start: SessionStart) -> None:
+        self.plan = plan
+        self.inherits = False
+        """Whether the records being read are a copy of the parent's."""
+        self._start = start
+        self.session = start.session
+        self._window: list[Held] = []
+        self._responses = Responses()
+        self._call = ""
+        """Id of the newest call."""
+        self._meter = Meter()
+        self._model: str | None = None
+        self._policy: Policy | None = None
+        self._system: str | None = None
+        self._unanswered: dict[str, Held] = {}
+        self._tools: dict[str, str | None] = {}
+        """Tool by call id."""
+        self._made_up: dict[str, Held] = {}
+        """Results that the client put in, by call id."""
+        self._hides_thinking = 0
+        """Items in the window whose thinking was not recorded."""
+        self._hides_summary = 0
+        self._missing: list[str] = ["tools"]
+        self._prompt: int | None = None
+        """The newest call's prompt."""
+
+    # ------------------------------------------------------------ settings
+
+    def begin(self, at: At) -> Iterator[Event]:
+        """The session's first events."""
+        yield self._start
+        text, older = instructions_of(self.plan.meta)
+        if not text or (older and self.plan.repeats_instructions):
+            self._missing.insert(0, "system")
+            return
+        self._system = f"{at.stem}.system"
+        yield Block(
+            session=self.session,
+            id=self._system,
+            role="system",
+            kind="system",
+            text=text,
+            origin=at.origin,
+            message=self._system,
+            note="as `instructions`, which may be the person's only" if older else None,
+        )
+
+    def turn(self, payload: dict[str, Any]) -> None:
+        """The settings of the turn that begins."""
+        self._model = as_str(payload.get("model")) or self._model
+        self._policy = policy_of(payload) or self._policy
+
+    def limit(self, payload: dict[str, Any]) -> Iterator[Event]:
+        yield from self._amend(limit=as_count(payload.get("model_context_window")) or None)
+
+    def _amend(self, *, limit: int | None = None, title: str | None = None) -> Iterator[Event]:
+        start = replace(self._start, limit=limit or self._start.limit, title=self._start.title or title)
+        if start != self._start:
+            self._start = start
+            yield start
+
+    # --------------------------------------------------------------- items
+
+    def item(self, item: Item, at: At) -> Iterator[Event]:
+        """The next item of the conversation."""
+        message = at.stem
+        if not self.inherits:
+            if item.tag == "user":
+                yield from self._amend(title=title_in(item))
+            if not item.is_output:
+                self._responses.input(is_result=item.tag == "result")
+            elif self._responses.output():
+                yield from self._begin_call(at)
+            message = self._call if item.is_output else at.stem
+        self._enter((yield from self._add(item, at, message)))
+
+    def _add(self, item: Item, at: At, message: str, place: Place = AT_END) -> Generator[Event, None, Held | None]:
+        """An item's blocks; what they make of the window, or None for a result whose call is gone."""
+        lost = False
+        if item.tag == "result":
+            lost = item.call_id not in self._tools
+            if item.call_id is not None:
+                self._unanswered.pop(item.call_id, None)
+                yield from self._take_back(item.call_id)
+        held = self._hold(item, at.stem)
+        tool = self._tools.get(item.call_id or "") if item.tag == "result" else None
+        for name, part in zip(held.ids, item.parts):
+            hidden = self.plan.thinking.get(at.number) if part.kind == "thinking" and part.note else None
+            block = block_of(self.session, part, name, item, at, message, tool, self.inherits, hidden)
+            if lost:
+                reason = "the client does not send a result without its call"
+                yield replace(block, enters=False, note=block.note or reason)
+                continue
+            if place != AT_END or part.kind == "summary":
+                yield replace(block, place=place, inserted=part.kind == "summary")
+                place = place if place == AT_END else Place("after", name)
+            else:
+                yield block
+            if part.kind == "tool_result" and self._policy is not None:
+                yield from self._shorten(block, self._policy)
+        return None if lost else held
+
+    def _enter(self, held: Held | None) -> None:
+        if held is not None:
+            self._window.append(held)
+            self._hides_thinking += held.hides_thinking
+            self._hides_summary += held.hides_summary
+
+    def _hold(self, item: Item, stem: str) -> Held:
+        ids = tuple(stem if len(item.parts) == 1 else f"{stem}.{i}" for i in range(len(item.parts)))
+        held = Held(
+            tag=item.tag,
+            ids=ids,
+            key=item.key,
+            text=item.text if item.tag == "user" else "",
+            images=tuple(name for name, part in zip(ids, item.parts) if part.image is not None),
+            call_id=item.call_id,
+            tool=item.parts[0].tool,
+            answered=item.answered,
+            is_call=item.tag == "call",
+            hides_thinking=any(part.kind == "thinking" and part.note is not None for part in item.parts),
+            hides_summary=any(part.kind == "summary" and part.note is not None for part in item.parts),
+        )
+        if held.is_call and held.call_id is not None:
+            self._tools[held.call_id] = held.tool
+            if held.answered:
+                self._unanswered[held.call_id] = held
+        return held
+
+    def _shorten(self, block: Block, policy: Policy) -> Iterator[Event]:
+        text = shortened(block.text, policy)
+        if text is not block.text:
+            reason = "longer than the turn's truncation policy: sent shortened"
+            yield self._edit("replace", block.id, "truncation-policy", reason, text=text)
+
+    # --------------------------------------------------------------- calls
+
+    def usage(self, payload: dict[str, Any], at: At) -> Iterator[Event]:
+        """A `token_count` event; says nothing when it repeats the last one or is the parent's."""
+        report = self._meter.read(payload)
+        yield from self._amend(limit=report.limit)
+        if not self.inherits:
+            yield from self._report(report, at)
+
+    def _report(self, report: Report, at: At) -> Iterator[Event]:
+        if report.usage is None:
+            return
+        if self._responses.usage():
+            yield from self._begin_call(at)
+        self._prompt = report.usage.prompt
+        yield CallEnd(self.session, self._call, report.usage)
+
+    def failed(self, reason: str) -> Iterator[Event]:
+        """The client says that the response under way failed."""
+        if self._responses.is_open and not self._responses.is_reported and not self.inherits:
+            yield CallEnd(self.session, self._call, error=reason)
+
+    def _begin_call(self, at: At) -> Iterator[Event]:
+        yield from self._answer(at)
+        self._call = f"call-{at.stem}"
+        missing = list(self._missing)
+        if self._hides_thinking:
+            missing.append("thinking")
+        if self._hides_summary:
+            missing.append("summary")
+        yield Call(
+            session=self.session,
+            id=self._call,
+            origin=at.origin,
+            model=self._model,
+            client=self._start.client,
+            at=at.time,
+            missing=tuple(missing),
+        )
+
+    def _answer(self, at: At) -> Iterator[Event]:
+        """What the client does before it sends: no call goes without a result."""
+        if not self._unanswered:
+            return
+        waiting = {id(held): call_id for call_id, held in self._unanswered.items()}
+        window: list[Held] = []
+        for held in self._window:
+            window.append(held)
+            if (call_id := waiting.get(id(held))) is None:
+                continue
+            name = f"{at.stem}.{ABORTED}.{len(window)}"
+            part = Part("tool_result", "tool", ABORTED, tool=held.tool, injected=True, note=_ANSWERED_BY_CLIENT)
+            item = Item("result", (part,), call_id)
+            block = block_of(self.session, part, name, item, replace(at, time=None), name)
+            yield replace(block, place=Place("after", held.ids[-1]), inserted=True)
+            self._made_up[call_id] = Held("result", (name,), item.key, call_id=call_id)
+            window.append(self._made_up[call_id])
+        self._window = window
+        self._unanswered.clear()
+
+    def _take_back(self, call_id: str) -> Iterator[Event]:
+        """A result came after all: the client no longer sends its own in the place of it."""
+        held = self._made_up.pop(call_id, None)
+        if held is not None:
+            self._window.remove(held)
+            yield self._edit("drop", held.ids[0], "late-result", "the result came after all")
+
+    # ---------------------------------------------------------------- cuts
+
+    def compacted(self, payload: dict[str, Any], at: At) -> Iterator[Event]:
+        """The client replaced the conversation, by what the record says or by its rule of that time."""
+        self._responses.end()
+        history = payload.get("replacement_history")
+        message = as_str(payload.get("message"))
+        if isinstance(history, list):
+            items = [item for value in history if (item := item_of(as_dict(value))) is not None]
+            kept = replaced(self._window, items)
+            if self._window:
+                kept = with_summary(items, kept)
+            if (items or message) and not any(entry.tag == "summary" for entry in kept):
+                kept.append(Kept(new=summary_item(message)))
+        else:
+            kept = [*summarised(self._window), Kept(new=summary_item(message))]
+        yield from self._replace_window(kept, payload, at)
+
+    def _replace_window(self, kept: Sequence[Kept], payload: dict[str, Any], at: At) -> Iterator[Event]:
+        staying = {id(k.old) for k in kept if k.old is not None}
+        gone = [held for held in self._window if id(held) not in staying]
+        edits = [self._edit("drop", name, "compact", "compacted away") for held in gone for name in held.ids]
+        if not isinstance(payload.get("replacement_history"), list):
+            reason = "a compaction keeps the text of the person's messages"
+            images = (name for k in kept if k.old is not None and k.old.text for name in k.old.images)
+            edits += [self._edit("drop", name, "compact", reason) for name in images]
+        had = bool(self._window)
+        self._window = []
+        if had and not self.inherits:
+            yield Cut(
+                session=self.session,
+                id=at.stem,
+                kind="compact",
+                origin=at.origin,
+                trigger=as_str(payload.get("trigger")) or None,
+                before=self._prompt,
+                after=self.plan.after.get(at.number),
+                edits=tuple(edits),
+            )
+        else:
+            yield from edits
+        last = self._system
+        for number, entry in enumerate(kept):
+            place = Place("after", last) if last else Place("start")
+            held = entry.old
+            if held is not None:
+                yield from self._stay(held, entry, place)
+            elif entry.new is not None:
+                here = replace(at, stem=f"{at.stem}.{number}")
+                held = yield from self._add(not_typed(entry.new) if had else entry.new, here, here.stem, place)
+            if held is not None:
+                self._window.append(held)
+                last = held.ids[-1]
+        yield from self._settle()
+
+    def _settle(self) -> Iterator[Event]:
+        """After a cut: results without their call leave, and what is known of the window is gathered anew."""
+        lost = list(without_call(self._window))
+        gone = set(map(id, lost))
+        self._window = [held for held in self._window if id(held) not in gone]
+        for held in lost:
+            for block in held.ids:
+                yield self._edit("drop", block, "lost-call", "the client does not send a result without its call")
+        results = {held.call_id for held in self._window if held.tag == "result"}
+        calls = {held.call_id: held for held in self._window if held.is_call and held.call_id is not None}
+        self._unanswered = {call: held for call, held in calls.items() if held.answered and call not in results}
+        standing = set(map(id, self._window))
+        self._made_up = {call: held for call, held in self._made_up.items() if id(held) in standing}
+        self._tools = {call: held.tool for call, held in calls.items()}
+        self._hides_thinking = sum(held.hides_thinking for held in self._window)
+        self._hides_summary = sum(held.hides_summary for held in self._window)
+
+    def _stay(self, held: Held, entry: Kept, place: Place) -> Iterator[Event]:
+        if entry.moved:
+            for name in held.ids:
+                yield self._edit("move", name, "compact", "put in another place by the compaction", place=place)
+                place = Place("after", name)
+        if entry.text is not None:
+            reason = "shortened by the compaction"
+            yield self._edit("replace", held.ids[0], "compact", reason, text=entry.text)
+            held.text = entry.text
+            for name in held.ids[1:]:
+                if name not in held.images:
+                    yield self._edit("drop", name, "compact", reason)
+
+    def rolled_back(self, turns: Any, at: At) -> Iterator[Event]:
+        """The person took back their last turns."""
+        gone = rolled_back(self._window, as_count(turns) or 0)
+        if not gone:
+            return
+        self._window = self._window[: -len(gone)]
+        self._responses.end()
+        edits = tuple(
+            self._edit("drop", name, "rewind", "the person took this turn back") for held in gone for name in held.ids
+        )
+        if self.inherits:
+            yield from edits
+        else:
+            yield Cut(self.session, at.stem, "rewind", at.origin, edits=edits)
+        yield from self._settle()
+
+    def _edit(
+        self, action: Action, block: str, rule: str, reason: str, *, place: Place | None = None, text: str | None = None
+    ) -> Edit:
+        form: Form = "truncated" if action == "replace" else "verbatim"
+        return Edit(self.session, action, block, rule, reason, place=place, text=text, form=form)
