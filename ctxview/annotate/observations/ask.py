@@ -55,7 +55,9 @@ class Ask:
     cwd: str | None = None
     """Where the shell stands afterwards; None when it stays."""
     sweep: str | None = None
-    """Why any file may have changed."""
+    """Why any file under version control may have changed."""
+    removed: tuple[str, ...] = ()
+    """Folders that were removed with all in them."""
 
 
 def names(text: str) -> frozenset[str]:

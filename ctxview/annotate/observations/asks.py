@@ -40,7 +40,7 @@ def ask_of(tool: str, arguments: Any, text: str, cwd: str | None, rules: Resourc
     if name in _SHELLS:
         return _shell(args, text, arguments, cwd)
     if name == "apply_patch" or (BEGIN in text and "patch" in name):
-        return Ask(tuple(patch_targets(_patch_text(arguments, text), cwd)), rule="a patch")
+        return Ask(tuple(patch_targets(_patch_text(arguments, text), cwd)), rule="a patch", shell=True)
     found = file_ask(name, args, cwd)
     if found is None:
         found = page_ask(name, dict(args)) or record_ask(name, arguments)

@@ -16,7 +16,7 @@ from ctxview.annotate.observations import results
 from ctxview.annotate.observations.ask import Ask, Target, parse, request_of
 from ctxview.annotate.observations.asks import KEEPS_FOLDER, ask_of
 from ctxview.annotate.observations.keys import file_key
-from ctxview.annotate.observations.notes import notes_in
+from ctxview.annotate.observations.notes import modified_by_command, notes_in
 from ctxview.annotate.observations.rules import DEFAULT, ResourceRules
 from ctxview.annotate.observations.seen import (
     END,
@@ -115,6 +115,7 @@ class ObservationFinder:
         payload = results.shell_payload(block.text)
         if payload.cwd is not None and pending.keeps_folder:
             self.cwd = payload.cwd
+        self._modified(pending, block.text, n, turn)
         if block.is_error or payload.exit not in (None, 0) or results.failed(block.text):
             return
         if ask.cwd is not None and payload.cwd is None and pending.keeps_folder:
@@ -129,9 +130,19 @@ class ObservationFinder:
             elif target in reads:
                 self._shell_read(pending, target, shown, n, turn)
         if ask.sweep is not None and not shown.lstrip().startswith("Already on"):
-            self._standing.sweep(self.cwd, turn + 1, n, ask.sweep)
+            self._standing.sweep(self.cwd, turn + 1, n, ask.sweep, tracked=True)
+        for folder in ask.removed:
+            self._standing.sweep(folder, turn + 1, n, "removed with its folder")
         if not reads and not (ask.targets and ask.silent) and not self._window(pending, shown, n, turn):
             self._event(pending, n, turn)
+
+    def _modified(self, pending: _Pending, text: str, n: int, turn: int) -> None:
+        """Files that the client saw change while the command ran, and that the command does not name."""
+        named = {target.key for target in pending.ask.targets}
+        for path in modified_by_command(text):
+            key = file_key(path, self.cwd)
+            if key is not None and key not in named:
+                self._note(n, key, "change", turn, (), None, "the client reports that the command changed it")
 
     def _target(self, pending: _Pending, target: Target, text: str, n: int, turn: int) -> None:
         if target.effect != "read":

@@ -1,6 +1,6 @@
-"""What a client tells the model of files unasked: a file changed outside, a file was attached.
+"""What a client tells the model of files unasked: a file was changed from outside or by a command, or attached.
 
-Only these two. Instruction files (`nested_memory`) are not observations: a policy that prunes old readings must never
+Only these. Instruction files (`nested_memory`) are not observations: a policy that prunes old readings must never
 take the rules away. A reference left by a compaction holds no content.
 """
 
@@ -20,6 +20,10 @@ _CHANGED: Final = re.compile(
 _CALLED: Final = re.compile(
     r"Called the (?:Read|View) tool with the following input: "
     r"\{[^\n]*?\"(?:file_path|path)\"\s*:\s*\"((?:[^\"\\]|\\.)+)\"[^\n]*"
+)
+_BY_COMMAND: Final = re.compile(
+    r"\n?\[This command modified \d+ files? you've previously read: (?P<paths>[^\n]{1,4000}?)"
+    r"(?:\. Call Read before editing\.)?\]\s*\Z"
 )
 _RESULT: Final = "Result of calling the Read tool:"
 _NUMBERED: Final = re.compile(r"[ \t]*\d+[\t→]")
@@ -44,6 +48,14 @@ def notes_in(text: str) -> Iterator[Note]:
         calls = list(_CALLED.finditer(head))
         if len(calls) == 1:
             yield Note(_unescaped(calls[0][1]), False, _attached(body))
+
+
+def modified_by_command(text: str) -> list[str]:
+    """Files that a command changed beside what it was asked, as Claude Code says at the end of its output."""
+    if not text.rstrip().endswith("]"):
+        return []
+    match = _BY_COMMAND.search(text, max(0, len(text) - 5000))
+    return [path.strip() for path in match["paths"].split(", ") if path.strip()] if match else []
 
 
 def _shown(text: str) -> str:

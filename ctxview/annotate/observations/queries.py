@@ -13,10 +13,12 @@ from typing import Final
 
 from ctxview.annotate.observations.keys import type_of
 from ctxview.annotate.observations.rules import DEFAULT, DEFAULT_TYPE, STALE_AFTER
-from ctxview.model import NEVER, Observation, ResourceChange, ResourceState
+from ctxview.model import Observation, ResourceChange, ResourceState
 
 HOLDS_CONTENT: Final = ("read", "write")
 """Effects whose block shows the resource."""
+
+_BEST_FIRST: Final[tuple[ResourceState, ...]] = ("live", "stale", "superseded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +77,9 @@ class Resources:
         Of several, the best one: a block may only be taken out when nothing in it is current. None for a block that
         says nothing of any resource by then.
         """
-        states = {
-            self.state(row, turn) for row in self.by_block.get(block, ()) if key is None or row.key == key
-        }  # fmt: skip
-        return next((state for state in ("live", "stale", "superseded") if state in states), None)  # type: ignore[misc]
+        rows = (row for row in self.by_block.get(block, ()) if key is None or row.key == key)
+        states = {self.state(row, turn) for row in rows}
+        return next((state for state in _BEST_FIRST if state in states), None)
 
     def known(self, key: str, turn: int) -> list[Observation]:
         """What is known of a resource in the window of `turn`, in order of arrival."""
@@ -95,7 +96,7 @@ class Resources:
             if row.effect in HOLDS_CONTENT and self.state(row, turn) != "superseded"
         ]
         whole = [row for row in standing if row.first is None]
-        return (whole or standing or [None])[-1]
+        return next(reversed(whole or standing), None)
 
     def versions_in(self, blocks: Collection[int], turn: int) -> dict[str, list[Observation]]:
         """Resources of which the window holds versions that contradict each other, with these versions, oldest first.
@@ -171,10 +172,8 @@ class Resources:
                 continue
             if (old.first, old.last) == (row.first, row.last):
                 return old if old.content == row.content else None
-            changed = any(
-                c.because == row.block and c.state == "stale"
-                for c in self._changes.get((old.block, old.key or ""), ())
-            )  # fmt: skip
+            found = self._changes.get((old.block, old.key or ""), ())
+            changed = any(c.because == row.block and c.state == "stale" for c in found)
             return None if changed else old
         return None
 
@@ -189,9 +188,7 @@ class Resources:
             last[row.content] = row
 
 
-def stale_by_age(
-    observation: Observation, turn: int, thresholds: Mapping[str, int] = DEFAULT.stale_after
-) -> bool:  # fmt: skip
+def stale_by_age(observation: Observation, turn: int, thresholds: Mapping[str, int] = DEFAULT.stale_after) -> bool:
     """Whether a reading is so old at `turn` that it should be read again. Events, edits and notes do not age."""
     if observation.key is None or observation.effect not in HOLDS_CONTENT or turn < observation.since:
         return False
@@ -241,9 +238,3 @@ def _covers(a: Observation, b: Observation) -> bool:
     if a.first is None or a.last is None:
         return True
     return b.first is not None and b.last is not None and a.first <= b.first and b.last <= a.last
-
-
-def until(row: Observation, resources: Resources) -> int:
-    """The turn from which the observation is no longer live; NEVER while it is."""
-    ends = [c.since for c in resources._changes.get((row.block, row.key or ""), ())]
-    return min(ends, default=NEVER)

@@ -41,6 +41,14 @@ _CWD_RESET: Final = re.compile(r"\n?Shell cwd was reset to ([^\n]+)\s*\Z")
 _RETURNCODE: Final = re.compile(
     r"\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?)?(.*?)(?:</output>\s*)?\Z", re.DOTALL
 )
+_LINES_HEAD: Final = re.compile(r"\ATotal output lines: \d+\n\n?")
+_NOTHING: Final = (
+    "(Bash completed with no output)",
+    "(no output)",
+    "<system>Tool ran without output or errors</system>",
+    "Tool ran without output or errors",
+    "Your command ran successfully and did not produce any output.",
+)
 _CODEX_HEADS: Final = ("Chunk ID:", "Exit code:", "Wall time", "Script completed", "Script failed", "Process exited")
 _SNIPPET: Final = re.compile(
     r"(?:snippet of|running `cat -n` on|review the changes)[^\n]*:[ \t]*\n(?=[ \t]*\d+[\t→])", re.IGNORECASE
@@ -87,6 +95,16 @@ def without_reminders(text: str) -> str:
 def shell_payload(text: str) -> Payload:
     """The output in a shell tool's answer (Claude Code, Codex, OpenHands, mini-swe-agent)."""
     text = without_reminders(text)
+    payload = _unwrapped(text)
+    body = (
+        _LINES_HEAD.sub("", payload.text, count=1) if payload.text.startswith("Total output lines:") else payload.text
+    )
+    if body.strip() in _NOTHING:
+        body = ""
+    return payload if body is payload.text else Payload(body, payload.exit, payload.cwd)
+
+
+def _unwrapped(text: str) -> Payload:
     if text.startswith('{"output"'):
         return _codex_json(text)
     if text.startswith(_CODEX_HEADS):

@@ -39,6 +39,7 @@ class _Reading:
     """Pipelines that print something."""
     absent: list[str] = field(default_factory=list)
     sweep: str | None = None
+    removed: list[str] = field(default_factory=list)
     values: dict[str, Word] = field(default_factory=dict)
     moved: bool = False
     lost: bool = False
@@ -74,6 +75,7 @@ def shell_ask(line: str, cwd: str | None, depth: int = 0) -> Ask:
         absent=tuple(reading.absent),
         cwd=reading.cwd if reading.moved else None,
         sweep=reading.sweep,
+        removed=tuple(reading.removed),
     )
 
 
@@ -160,6 +162,7 @@ def _nest(command: Command, reading: _Reading, depth: int) -> bool:
     reading.targets += inner.targets
     reading.absent += inner.absent
     reading.sweep = reading.sweep or inner.sweep
+    reading.removed += inner.removed
     reading.printing += 0 if inner.silent else 1 if any(t.sole for t in inner.targets) else 2
     return True
 
@@ -207,14 +210,17 @@ def _changes(command: Command, reading: _Reading) -> None:
         for word in plain:
             reading.change(word, "edit" if literal is None else "write", "tee", literal)
     elif name in ("sed", "gsed") and any(w is not None and re.match(r"-[nErs]*i|--in-place", w) for w in rest):
-        given = any(w in ("-e", "-f") for w in rest)
-        plain = [w for w in plain if w != ""]
-        for word in plain if given else plain[1:]:
-            if not given or word is None or "/" in word or "." in word:
-                reading.change(word, "edit", "sed -i")
+        given = any(w in ("-e", "-f", "--expression") for w in rest)
+        files = [w for w, before in zip(rest, [None, *rest]) if before not in ("-e", "-f", "--expression")]
+        files = [w for w in files if w != "" and (w is None or not w.startswith("-"))]
+        for word in files if given else files[1:]:
+            reading.change(word, "edit", "sed -i")
     elif name == "perl" and any(w is not None and re.match(r"-\w*i", w) for w in rest):
         for word in plain[1:]:
             reading.change(word, "edit", "perl -i")
+    elif name == "rm" and any(w is not None and re.match(r"-\w*[rR]|--recursive", w) for w in rest):
+        keys = [reading.key(word) for word in plain]
+        reading.removed += [key.removeprefix("file:") for key in keys if key is not None]
     elif name in ("mv", "cp", "rm", "truncate"):
         _remove_or_move(name, plain, reading)
     elif name == "git":
@@ -283,6 +289,8 @@ def _show(commands: list[Command], before: str, reading: _Reading) -> None:
         reading.absent.append(" ".join(words))
         return
     changes = len(commands) == 1 and (name in _SILENT or _is_quiet(first))
+    if commands[-1].words[:1] == ["tee"] and (first.heredoc is not None or name == "echo"):
+        changes = True  # it prints what the call itself says
     if changes:
         return
     reading.printing += 1
@@ -319,4 +327,6 @@ def _is_quiet(command: Command) -> bool:
     words = command.words
     if words[0] in ("sed", "gsed", "perl"):
         return any(w is not None and re.match(r"-\w*i|--in-place", w) for w in words[1:])
-    return words[0] == "git" and len(words) > 1 and words[1] in ("add", "restore", "rm", "mv")
+    if words[0] != "git" or len(words) < 2:
+        return False
+    return words[1] in ("add", "restore", "rm", "mv") or (words[1] == "checkout" and "--" in words)

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Final
 
 from ctxview.annotate.observations.keys import is_under, type_of
 from ctxview.annotate.observations.rules import Dependency
 from ctxview.annotate.observations.seen import Spans, Text, differing, overlaps, without
 from ctxview.model import Observation, ResourceChange, ResourceState
+
+_UNTRACKED: Final = frozenset(("node_modules", ".venv", "venv", "site-packages", ".git", "__pycache__", ".cache"))
 
 
 @dataclass(slots=True)
@@ -67,9 +70,13 @@ class Standing:
             if entry.observation.block == call:
                 entry.acks.append(block)
 
-    def sweep(self, folder: str | None, since: int, because: int, reason: str) -> None:
-        """Any file in `folder` may have changed."""
+    def sweep(
+        self, folder: str | None, since: int, because: int, reason: str, *, tracked: bool = False
+    ) -> None:  # fmt: skip
+        """Any file in `folder` may have changed; with `tracked`, those that version control leaves alone have not."""
         for key, entries in self._entries.items():
+            if tracked and not _UNTRACKED.isdisjoint(key.split("/")):
+                continue
             if type_of(key) == "file" and (folder is None or is_under(key, folder)):
                 for entry in entries:
                     self._make_stale(entry, since, because, reason)

@@ -152,6 +152,8 @@ def _value(piece: str, values: dict[str, Word]) -> Word:
     if piece[0] == "$":
         variable = _VARIABLE.fullmatch(piece)
         return values.get(variable[1] or variable[2]) if variable else None
+    if piece in ("[", "[["):
+        return piece
     if piece[0] == "`" or any(c in piece for c in "*?[") or ("{" in piece and "," in piece):
         return None if not _ASSIGNMENT.match(piece) or piece[0] == "`" else piece
     return piece
