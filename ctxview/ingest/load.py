@@ -17,6 +17,7 @@ from ctxview.ingest.trace import Trace
 from ctxview.loaders import detect, explain_unknown
 from ctxview.loaders.source import Loader, Source, SourceFile
 from ctxview.model import FileRow, Issue, IssueRow, Progress, Record, SessionStart
+from ctxview.quiet import no_collection
 from ctxview.store import Store
 
 ProgressCall: TypeAlias = Callable[[str, int, int], None]
@@ -63,11 +64,12 @@ def read_inputs(inputs: Inputs, store: Store, progress: ProgressCall | None = No
     ingest = _Ingest(store, progress, exact)
     ingest.issues += inputs.issues
     try:
-        for loader, group in ingest.detect(inputs.files):
-            ingest.read(loader, Source(tuple(group)))
-        if not ingest.read_anything:
-            raise _nothing_read(inputs, ingest)
-        ingest.finish()
+        with no_collection():
+            for loader, group in ingest.detect(inputs.files):
+                ingest.read(loader, Source(tuple(group)))
+            if not ingest.read_anything:
+                raise _nothing_read(inputs, ingest)
+            ingest.finish()
     except BaseException:
         store.close()
         raise

@@ -6,10 +6,8 @@ Writing keeps text and numbers storable whatever a trace holds: lone surrogates 
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import fields, make_dataclass
 from itertools import starmap
 from operator import attrgetter
@@ -230,15 +228,3 @@ def edits(found: Iterable[Values]) -> list[EditRow]:
 
 def stretches(found: Iterable[Values]) -> list[Stretch]:
     return _stretches((*v[:4], tuple(v[4]), *v[5:]) for v in found)
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Hold the cyclic collector still while many small lasting values are made: it would walk them again and again."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

@@ -20,6 +20,7 @@ from ctxview import __version__
 from ctxview.annotate import Facts
 from ctxview.errors import UsageError
 from ctxview.model import BlockRow, CutRow, EditRow, FileRow, IssueRow, SessionRow, SpanRow, Stretch, TurnRow
+from ctxview.quiet import no_collection
 from ctxview.store import rows as r
 from ctxview.store.connect import SCHEMA, Building, connect, open_existing, script
 from ctxview.store.query import MOST_ROWS, MOST_SECONDS, Answer, ask
@@ -243,7 +244,7 @@ class Store:
 
     def view(self, session_id: str) -> SessionView:
         """A session's rows with its recorded spans. Raises UsageError when the store has no such session."""
-        with r.no_collection(), self._cursor() as cursor:
+        with no_collection(), self._cursor() as cursor:
             cursor.begin()  # one state of the database, whatever is being written meanwhile
 
             def rows(query: str) -> list[r.Values]:
@@ -271,6 +272,7 @@ class Store:
                     tuple(r.changes(rows(r.CHANGES))),
                 ),
                 texts=self.text,
+                texts_many=self.texts,
             )
 
     # ---------------------------------------------------------------- details

@@ -274,9 +274,12 @@ class Lane:
             return
         node.arrived = True
         self._human_waiting = self._human_waiting or node.human
-        for i, block in enumerate(node.blocks):
-            place = AT_END if index is None else Place("index", index=index + i)
-            yield replace(block, inherited=node.inherited, place=place)
+        if index is None and not node.inherited:
+            yield from node.blocks
+        else:
+            for i, block in enumerate(node.blocks):
+                place = AT_END if index is None else Place("index", index=index + i)
+                yield replace(block, inherited=node.inherited, place=place)
         self._thinking |= dict.fromkeys(node.thinking)
         node.blocks = ()
 
