@@ -93,7 +93,7 @@ def test_sql_gives_the_same_windows(name: str, read: Read) -> None:
         view = trace.view(row.session)
         cuts = {turn for cut in view.cuts for turn in (cut.turn - 1, cut.turn)}
         for turn in sorted({1, view.last // 2 or 1, view.last or 1, view.now} | cuts):
-            found = trace.store._all(
-                "SELECT id, form, tokens FROM v_window WHERE session = ? AND turn = ? ORDER BY index", row.session, turn
-            )
-            assert found == [(w.block.id, w.span.form, w.span.tokens) for w in view.window(turn)]
+            name = row.session.replace("'", "''")
+            query = f"SELECT id, form, tokens FROM v_window WHERE session = '{name}' AND turn = {turn} ORDER BY index"
+            found = trace.store.ask(query, rows=100_000).rows
+            assert found == tuple((w.block.id, w.span.form, w.span.tokens) for w in view.window(turn))
