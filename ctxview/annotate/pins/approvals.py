@@ -74,7 +74,7 @@ def approval_in_words(sentence: Sentence, *, asked: bool, alone: bool, proposed:
     `asked`: a question of the agent is open; `proposed`: it is one that a yes lets happen; `alone`: the sentence is the
     whole message. A bare `sure` is an approval only then, or it merely opens an answer.
     """
-    words = sentence.plain
+    words = sentence.low
     if not sentence.first or sentence.asks or _HINT.search(words) is None:
         return None
     if len(words.split()) > _LONGEST_WORDS:

@@ -3,98 +3,86 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Final
 
 from ctxview.annotate.pins.found import Found, shorten
-from ctxview.annotate.pins.sentences import Sentence
+from ctxview.annotate.pins.matching import Rule, first_match, rule
+from ctxview.annotate.pins.sentences import Sentence, sentences
 
-_HEAD: Final = r"(?:^|[,;:]\s*|\s[-—–]+\s*|\b(?:and|but|so|then|please|just|also|ok|okay|no|yes|yeah|sure)[,.]?\s+)"
-
-_SETTLES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
-    for name, pattern in (
-        ("decision:", r"^(?:\w+ ){0,2}decision\s*:\s*\S|^decided\s*:"),
-        ("decided", r"\b(?:we|I)(?:'ve|\s+have)?\s+(?:already\s+|now\s+)?(?:decided|agreed|settled on|chosen|opted)\b"),
-        ("let's …", r"\blet'?s\s+(?:go\s+(?:with|for|back)|use|do|stick\s+(?:with|to)|keep|switch|skip|not\b|take"
-            r"|drop|leave|make|"
-                    r"focus|start\s+(?:with|there)|continue|add|move(?!\s+on\b)|remove|call|ignore|have|put)"),
-        ("I'll go with", r"\b(?:I'll|I will|I'd like to|we'll|we will)\s+(?:go\s+(?:with|for)|take|choose|pick"
-            r"|opt for)\b|\bI\s+(?:choose|pick)\b"),
-        ("not needed", r"\b(?:we|you)\s+(?:do\s*not|don'?t)\s+need\s+(?:to|the|any|a)\b|^no\s+need\s+(?:to|for)\b"),
-        ("use … instead", _HEAD + r"(?:use|do|make|take|try|go with|switch to|put|call|name|write|add|run"
-            r"|let's use)\b.{1,80}\binstead\b"),
-    )
-)  # fmt: skip
-
-_CORRECTS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
-    for name, pattern in (
-        ("actually, …", r"^(?:(?:oh|ah|hm+|um+|ok|okay|no|well|hey|sorry|but|and"
-            r"|so)[,.!]*\s+)*actually\b(?!,?\s+(?:I'?\s*a?m\s+(?:really|thinking|so)|before\b|I\s+(?:just|like"
-            r"|think)))"),
-        ("wait, …", r"^(?:(?:oh|ah|hm+|ok|no|hey|sorry)[,.!]*\s+)*wait\b(?!\s+(?:for|until|till|a\s+(?:minute|second"
-            r"|moment)))"),
-        ("no, …", r"^(?:nope|no)(?:,|\.|\s[-—–]|!)\s*(?:instead|use|I\s+meant|rather|not\s+(?:that|this|the)|make|put"
-            r"|keep|let's|just\s+\w+|only|it\s+(?:should|must|has\s+to))\b"),
-        ("instead", r"^(?:please\s+)?instead,?\s|,\s+not\s+you\s+\w+ing\b|\b(?:rather"
-            r"|instead)\s+than\b.{1,40}\bplease\b"),
-        ("I meant", r"\bI\s+(?:meant|mean)\b(?!\s+(?:it|to say that)\b)"),
-        ("skip …", _HEAD + r"skip\s+(?:the|this|that|it|all|any|over|\w+ing)\b"),
-        ("scratch that", r"\b(?:scratch that|never ?mind|forget (?:it|that|about)|disregard)\b"),
-        ("stop …", r"^(?:please\s+|ok\s+|no[,.]?\s+)*stop\s+\w+ing\b"),
-        ("not correct", r"\b(?:is|are|was|that's|it's|thats)\s+(?:not\s+(?:correct|right|what\s+(?:I|we))|wrong\b"
-            r"|incorrect)"),
-        ("correction:", r"^correction\s*:"),
-        ("wrong … given", r"\bI(?:'ve|\s+have)?\s+(?:just\s+)?(?:realized|realised"
-            r"|noticed)\s+(?:that\s+)?I\s+(?:provided|gave|meant|said|wrote|asked|misspoke)\b"),
-        ("revert", _HEAD + r"(?:revert|undo|roll\s*back)\s+(?:the|this|that|it|your|all|those)\b"),
-        ("changed mind", r"\bI(?:'ve|\s+have)?\s+changed\s+my\s+mind\b|\bon second thought\b"),
-    )
-)  # fmt: skip
-
-_AGENT: Final = re.compile(
-    r"^(?:\w+ ){0,2}decision\s*:\s*\S|\b(?:I've|I have|I|we've|we have|we)\s+(?:decided|chosen)\s+(?:to|that|on"
-    r"|against|not)\b"
-    r"|\bI'?m\s+going\s+with\b|\bI(?:'ll| will)\s+go\s+with\b|^let'?s\s+go\s+with\b|\bdecision made\b",
-    re.IGNORECASE,
+_CLAUSE: Final = (
+    r"(?:^|[,;:]\s*|\s[-—–]+\s*|\b(?:and|but|so|then|please|just|also|ok|okay|no|yes|yeah|sure)[,.]?\s+)"
 )
+_OPENING: Final = r"^(?:(?:oh|ah|hm+|um+|ok|okay|no|well|hey|sorry|but|and|so)[,.!]*\s+)*"
+
+_SETTLES: Final[tuple[Rule, ...]] = (
+    rule("decision:", "decision|decided", r"^(?:\w+ ){0,2}decision\s*:\s*\S|^decided\s*:"),
+    rule("decided", "decided|agreed|settled|chosen|opted",
+         r"\b(?:we|I)(?:'ve|\s+have)?\s+(?:already\s+|now\s+)?(?:decided|agreed|settled on|chosen|opted)\b"),
+    rule("let's …", "let's|lets ",
+         r"\blet'?s\s+(?:go\s+(?:with|for|back)|use|do|stick\s+(?:with|to)|keep|switch|skip|not\b|take|drop|leave|make"
+         r"|focus|start\s+(?:with|there)|continue|add|move(?!\s+on\b)|remove|call|ignore|have|put)"),
+    rule("I'll go with", "ll |will|like to|choose|pick",
+         r"\b(?:I'll|I will|I'd like to|we'll|we will)\s+(?:go\s+(?:with|for)|take|choose|pick|opt for)\b"
+         r"|\bI\s+(?:choose|pick)\b"),
+    rule("not needed", "need",
+         r"\b(?:we|you)\s+(?:do\s*not|don'?t)\s+need\s+(?:to|the|any|a)\b|^no\s+need\s+(?:to|for)\b"),
+    rule("use … instead", "instead",
+         _CLAUSE + r"(?:use|do|make|take|try|go with|switch to|put|call|name|write|add|run)\b.{1,80}\binstead\b"),
+)  # fmt: skip
+_CORRECTS: Final[tuple[Rule, ...]] = (
+    rule("actually, …", "actually",
+         _OPENING + r"actually\b(?!,?\s+(?:I'?\s*a?m\s+(?:really|thinking|so)|before\b|I\s+(?:just|like|think)))"),
+    rule("wait, …", "wait", _OPENING + r"wait\b(?!\s+(?:for|until|till|a\s+(?:minute|second|moment)))"),
+    rule("no, …", "no",
+         r"^(?:nope|no)(?:,|\.|\s[-—–]|!)\s*(?:instead|use|I\s+meant|rather|not\s+(?:that|this|the)|make|put|keep|let's"
+         r"|just\s+\w+|only|it\s+(?:should|must|has\s+to))\b"),
+    rule("instead", "instead|not you|rather",
+         r"^(?:please\s+)?instead,?\s|,\s+not\s+you\s+\w+ing\b|\b(?:rather|instead)\s+than\b.{1,40}\bplease\b"),
+    rule("I meant", "mean", r"\bI\s+(?:meant|mean)\b(?!\s+(?:it|to say that)\b)"),
+    rule("skip …", "skip", _CLAUSE + r"skip\s+(?:the|this|that|it|all|any|over|\w+ing)\b"),
+    rule("scratch that", "scratch|mind|forget|disregard",
+         r"\bscratch that\b|\bnever ?mind\b|(?<!don't )(?<!not )\bforget (?:it|that|about)\b|\bdisregard\b"),
+    rule("stop …", "stop", r"^(?:please\s+|ok\s+|no[,.]?\s+)*stop\s+\w+ing\b"),
+    rule("not correct", "correct|right|not what|wrong",
+         r"\b(?:is|are|was|that's|it's|thats)\s+(?:not\s+(?:correct|right|what\s+(?:I|we))|wrong\b|incorrect)"),
+    rule("correction:", "correction", r"^correction\s*:"),
+    rule("wrong … given", "reali|noticed",
+         r"\bI(?:'ve|\s+have)?\s+(?:just\s+)?(?:realized|realised|noticed)\s+(?:that\s+)?I\s+"
+         r"(?:provided|gave|meant|said|wrote|asked|misspoke)\b"),
+    rule("revert", "revert|undo|roll",
+         _CLAUSE + r"(?:revert|undo|roll\s*back)\s+(?:the|this|that|it|your|all|those)\b"),
+    rule("changed mind", "mind|second thought",
+         r"\bI(?:'ve|\s+have)?\s+changed\s+my\s+mind\b|\bon second thought\b"),
+)  # fmt: skip
+_AGENT: Final[tuple[Rule, ...]] = (
+    rule("the agent decided", "decision|decided|chosen|going with|go with",
+         r"^(?:\w+ ){0,2}decision\s*:\s*\S|\b(?:I've|I have|I|we've|we have|we)\s+(?:decided|chosen)\s+"
+         r"(?:to|that|on|against|not)\b|\bI'?m\s+going\s+with\b|\bI(?:'ll| will)\s+go\s+with\b|^let'?s\s+go\s+with\b"
+         r"|\bdecision made\b"),
+)  # fmt: skip
+
 _OPTION_CHARS: Final = 600
-_AGENT_HINT: Final = re.compile(r"[Dd]ecision|decided|chosen|go(?:ing)? with")
-_HINT: Final = re.compile(
-    r"decision|need|decided|agreed|settled|chosen|opted|let'?s|I'll|I will|I'd|we'll|we will|choose|pick|instead"
-    r"|actually|wait|^nope|^no\b|,\s+not|rather|"
-    r"meant?\b|skip|scratch|never ?mind|forget|disregard|stop|correct|wrong|right|what|reali[sz]ed|noticed|mistake"
-    r"|revert|undo|"
-    r"roll|mind|second thought",
-    re.IGNORECASE,
-)
 _OPTION: Final = re.compile(
     r"\s*\(?(?:option\s+|number\s+|#)?(?:[A-E]|\d{1,2})\)?[.):]?(?:\s+please)?[.!]?\s*$"
-    r"|(?:.*\n)*?\(?[A-E]\)\s*\S.*", re.IGNORECASE
+    r"|(?:.*\n)*?\(?[A-E]\)\s*\S.*",
+    re.IGNORECASE,
 )
 _ANSWERS: Final = re.compile(
-    r"^(?:(?:ok|okay|yes|yeah|no|sure|please|just|maybe|probably|well)[,.]?\s+)*(?:put|use|make|keep|leave|call|name"
-    r"|add|remove|take|pick|choose|go\s+(?:with|for)|start\s+with|"
-    r"do\s+(?:the|it|that|both|all|option)|drop|move|set|switch|both\b|neither\b|the\s+(?:first|second|third|last"
-    r"|former|latter|cheapest|fastest|earliest)\b|"
-    r"option\s+\w+|that\s+should|it\s+should|skip)\b",
-    re.IGNORECASE,
+    r"^(?:(?:ok|okay|yes|yeah|no|sure|please|just|maybe|probably|well)[,.]?\s+)*(?:put|use|make|keep|leave|call|name|add"
+    r"|remove|take|pick|choose|go\s+(?:with|for)|start\s+with|do\s+(?:the|it|that|both|all|option)|drop|move|set|switch"
+    r"|both|neither|the\s+(?:first|second|third|last|former|latter|cheapest|fastest|earliest)|option\s+\w+|that\s+should"
+    r"|it\s+should|skip)\b"
 )
 
 
 def decision(sentence: Sentence) -> Found | None:
     """What the person settles or corrects in `sentence`."""
-    words = sentence.plain
-    if _HINT.search(words) is None or sentence.asks:
+    if sentence.asks:
         return None
-    for name, pattern in _CORRECTS:
-        if pattern.search(words):
-            return Found("decision", f"corrects: {name}", shorten(sentence.text))
-    for name, pattern in _SETTLES:
-        if pattern.search(words):
-            return Found("decision", f"settles: {name}", shorten(sentence.text))
-    return None
+    name, verb = first_match(_CORRECTS, sentence.low), "corrects"
+    if name is None:
+        name, verb = first_match(_SETTLES, sentence.low), "settles"
+    return Found("decision", f"{verb}: {name}", shorten(sentence.text)) if name else None
 
 
 def option(text: str) -> Found | None:
@@ -107,16 +95,17 @@ def option(text: str) -> Found | None:
 
 def answer(sentence: Sentence) -> Found | None:
     """An order as the answer to an open question of the agent."""
-    if sentence.asks or not _ANSWERS.match(sentence.plain):
+    if sentence.asks or not _ANSWERS.match(sentence.low):
         return None
     return Found("decision", "answers the agent's question", shorten(sentence.text))
 
 
-def agents_decision(text: str, split: Iterable[Sentence]) -> Found | None:
-    """The agent's first sentence that says it decided; `split` is read only when a word hints at one."""
-    if _AGENT_HINT.search(text) is None:
+def agents_decision(text: str) -> Found | None:
+    """The agent's first sentence that says it decided."""
+    if not any(word in text for word in ("ecision", "decided", "chosen", "going with", "go with")):
         return None
-    for sentence in split:
-        if not sentence.asks and _AGENT.search(sentence.plain):
-            return Found("decision", "settles: the agent decided", shorten(sentence.text))
+    for sentence in sentences(text):
+        name = None if sentence.asks else first_match(_AGENT, sentence.low)
+        if name is not None:
+            return Found("decision", f"settles: {name}", shorten(sentence.text))
     return None

@@ -87,9 +87,10 @@ _LOOSE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         r"(?:denied|refused|rejected|forbidden)\b|^(?:Error: )?(?:Denied|Forbidden|Refused)\b(?: by\b"
         r"|:)", re.IGNORECASE)),
 )  # fmt: skip
-_HINT: Final = re.compile(
-    r"den(?:y|ied)|reject|granted|approv|hook|blocked|permitted|sandbox|refus|forbidden|declin|cancel", re.IGNORECASE
-)
+_WORDS: Final = (
+    "deny", "denied", "eject", "granted", "approv", "hook", "blocked", "permitted", "sandbox", "efused", "orbidden",
+    "eclined", "ancel",
+)  # fmt: skip
 _NOTE: Final = re.compile(r"\[Request interrupted by user for tool use\]")
 
 _NEGATIVE: Final = re.compile(
@@ -115,9 +116,7 @@ def denial_of_result(block: Block, markers: tuple[str, ...] = ()) -> Found | Non
             return Found("denial", rule, _quote(head), "stated")
     if not block.is_error and len(block.text) > _SHORT_CHARS:
         return None
-    if _HINT.search(head) is None:
-        return None
-    if not block.is_error and not _looks_failed(head):
+    if not any(word in head for word in _WORDS) or not (block.is_error or _FAILED.match(head)):
         return None
     for rule, pattern in _LOOSE:
         if pattern.search(head):
@@ -139,17 +138,12 @@ def denial_in_words(sentence: Sentence, *, after_denial: bool) -> Found | None:
     """The person forbids what the agent just tried: `No, don't …` at any time, `do not …` right after a refusal."""
     if sentence.asks or not sentence.first:
         return None
-    if _FLAT_NO.match(sentence.plain) or (after_denial and _NEGATIVE.search(sentence.plain)):
+    if _FLAT_NO.match(sentence.low) or (after_denial and _NEGATIVE.search(sentence.low)):
         return Found("denial", "the person refused in words", shorten(sentence.text))
     return None
 
 
-def _looks_failed(head: str) -> bool:
-    """Clients that mark no errors start such results with a word for it."""
-    return bool(_FAILED.match(head))
-
-
-_FAILED: Final = re.compile(
+_FAILED: Final = re.compile(  # how the results of clients that mark no errors start, when something failed
     r"(?:<\w+>)?\s*(?:\{\"?(?:error|output)\"?\s*:\s*\"?)?(?:Error|error|Exit code [1-9]|MCP error|exec|patch|command"
     r"|Command|Rejected|rejected|"
     r"failed|execution error|Permission|Access|Request|Action|Denied|DENIED|Forbidden|Tool|PreToolUse|sandbox|User"

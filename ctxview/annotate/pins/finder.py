@@ -141,7 +141,7 @@ class PinFinder:
 
     def _answer(self, block: Block, n: int, turn: int) -> None:
         text = block.text
-        decided = agents_decision(text, sentences(text))
+        decided = agents_decision(text)
         if decided is not None:
             self._add(decided, n, turn)
         question = question_of_agent(text)

@@ -15,7 +15,7 @@ _MARKED: Final = re.compile(
     r"|\b(?:still\s+(?:need|have)\s+to\s+decide|not\s+decided\s+yet|undecided)\b",
     re.IGNORECASE,
 )
-_MARK_HINT: Final = re.compile(r"open|unresolved|pending|outstanding|TBD|decide", re.IGNORECASE)
+_MARK_WORDS: Final = ("open", "unresolved", "pending", "outstanding", "tbd", "decide")
 _ASKS_TO_CONFIRM: Final = re.compile(
     r"\b(?:please|kindly)\s+(?:confirm|let me know|tell me|provide|specify|choose|select|clarify|share|advise)\b"
     r"|\blet me know\s+(?:if|which|whether|what|how|your)\b",
@@ -39,7 +39,7 @@ def question_of_agent(text: str) -> Found | None:
         return None
     if last.asks:
         return Found("question", "the agent ends with a question", shorten(last.text))
-    if _ASKS_TO_CONFIRM.search(last.plain) and not _POLITE.search(last.plain):
+    if _ASKS_TO_CONFIRM.search(last.low) and not _POLITE.search(last.low):
         return Found("question", "the agent asks to be told", shorten(last.text))
     if before is not None and before.asks and len(last.text) < 200:
         return Found("question", "the agent ends with a question", shorten(before.text))
@@ -69,7 +69,7 @@ _POLITE: Final = re.compile(r"\b(?:any (?:other|more|further)|anything else|furt
 
 def marked_question(sentence: Sentence) -> Found | None:
     """A question or point that the person calls open."""
-    if _MARK_HINT.search(sentence.plain) and _MARKED.search(sentence.plain):
+    if any(word in sentence.low for word in _MARK_WORDS) and _MARKED.search(sentence.low):
         return Found("question", "marked as open", shorten(sentence.text))
     return None
 
@@ -83,6 +83,6 @@ _REQUEST: Final = re.compile(
 
 def question_of_person(split: list[Sentence]) -> Found | None:
     """The question a message of the person ends with. A request in the form of one (`can you …?`) is none."""
-    if not split or not split[-1].asks or _REQUEST.search(split[-1].plain):
+    if not split or not split[-1].asks or _REQUEST.search(split[-1].low):
         return None
     return Found("question", "the person ends with a question", shorten(split[-1].text))

@@ -46,8 +46,9 @@ _MASKED: Final = re.compile(r"`[^`]*`|\"[^\"]{1,400}\"|“[^”]{1,400}”|«[^�
 class Sentence:
     text: str
     """As written, on one line, without a list mark."""
-    plain: str
-    """The same without emphasis, and with quotations, inline code and addresses replaced: what rules match."""
+    low: str
+    """The same in lower case, without emphasis, and with quotations, inline code and addresses replaced by `«…»`: what
+    rules match."""
     first: bool
     """Whether it opens the text."""
 
@@ -63,7 +64,7 @@ def sentences(text: str) -> Iterator[Sentence]:
         for piece in _split(paragraph):
             if len(piece) > _LONGEST:
                 continue
-            yield Sentence(piece, plain(piece), first)
+            yield Sentence(piece, plain(piece).lower(), first)
             first = False
 
 

@@ -151,7 +151,7 @@ class TaskList:
         return True
 
     def _check_list(self, block: Block, n: int) -> bool:
-        """A list in the agent's words, where no tool keeps one. With all boxes ticked, only as the end of an open one."""
+        """A list in the agent's words, where no tool keeps one. All boxes ticked: only as the end of an open one."""
         if self._calls or not ("[ ]" in block.text or (self._written and "[x]" in block.text)):
             return False
         taken = self._take_marks(block.text, n)
