@@ -33,23 +33,28 @@ def anthropic_usage(value: Any, partial: bool = False) -> Usage | None:
     )
 
 
-def openai_usage(value: Any) -> Usage | None:
-    """Usage from OpenAI-style counters, whose prompt holds the cached part.
+def openai_usage(value: Any, partial: bool = False) -> Usage | None:
+    """Usage from OpenAI-style counters, whose prompt holds the cached parts.
 
-    Where the cached part exceeds the prompt the writer counts exclusively, and both are taken as they are.
+    Where those exceed the prompt the writer counts exclusively, and all are taken as they are. Gateways to other
+    providers add what was written to the cache, under a name of their own.
     """
     usage = as_dict(value)
     prompt = as_count(usage.get("prompt_tokens", usage.get("input_tokens")))
     details = as_dict(usage.get("prompt_tokens_details")) or as_dict(usage.get("input_tokens_details"))
-    cached = as_count(details.get("cached_tokens"))
-    inclusive = prompt is not None and cached is not None and cached <= prompt
+    read = _first(details.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"))
+    created = _first(details.get("cache_creation_tokens"), usage.get("cache_creation_input_tokens"))
+    written = _first(created, details.get("cache_write_tokens"))
+    cached = (read or 0) + (written or 0)
     output_details = as_dict(usage.get("completion_tokens_details")) or as_dict(usage.get("output_tokens_details"))
     return _or_none(
         Usage(
-            input=prompt - cached if inclusive and prompt is not None and cached is not None else prompt,
-            cache_read=cached,
+            input=prompt - cached if prompt is not None and cached <= prompt else prompt,
+            cache_read=read,
+            cache_write=written,
             output=as_count(usage.get("completion_tokens", usage.get("output_tokens"))),
             reasoning=as_count(output_details.get("reasoning_tokens")),
+            partial=partial,
         )
     )
 
@@ -63,3 +68,8 @@ def any_usage(value: Any) -> Usage | None:
 
 def _or_none(usage: Usage) -> Usage | None:
     return usage if any((usage.input, usage.cache_read, usage.cache_write, usage.output)) else None
+
+
+def _first(*values: Any) -> int | None:
+    """The first of `values` that is a counter."""
+    return next((number for value in values if (number := as_count(value)) is not None), None)
