@@ -9,7 +9,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+from ctxview.loaders.captures import LITELLM_LOADER as LITELLM
 from ctxview.loaders.captures import LOADER as CAPTURES
+from ctxview.loaders.captures import OPENAI_LOADER as OPENAI_REQUESTS
 from ctxview.loaders.chat import LOADER as CHAT
 from ctxview.loaders.claude_code import LOADER as CLAUDE_CODE
 from ctxview.loaders.codex import LOADER as CODEX
@@ -23,6 +25,8 @@ LOADERS: Final[tuple[Loader, ...]] = (
     CLAUDE_CODE,
     CODEX,
     CAPTURES,
+    OPENAI_REQUESTS,
+    LITELLM,
     CHAT,
 )
 """In detection order: the more particular a format's marks, the earlier."""

@@ -1,16 +1,33 @@
-"""Captured Anthropic requests (claude-tap, claude-trace, plain pairs, single bodies): the exact windows."""
+"""Captured requests (claude-tap, claude-trace, LiteLLM logs, plain pairs, single bodies): the exact windows.
+
+Each of the loaders reads every one of these APIs, since a proxy's log can hold several; they differ in what they
+recognise, and a session's format is the API it was held in.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from ctxview.loaders.captures.load import FORMAT, load
-from ctxview.loaders.captures.sniff import sniff
+from ctxview.loaders.captures.load import load
+from ctxview.loaders.captures.sniff import sniff_anthropic, sniff_litellm, sniff_openai
+from ctxview.loaders.captures.wire import ANTHROPIC, LITELLM, OPENAI
 from ctxview.loaders.source import Loader
 
 LOADER: Final = Loader(
-    name=FORMAT,
+    name=ANTHROPIC,
     title="Captured Anthropic Messages requests: claude-tap, claude-trace, request-response pairs, request bodies",
-    sniff=sniff,
+    sniff=sniff_anthropic,
+    load=load,
+)
+OPENAI_LOADER: Final = Loader(
+    name=OPENAI,
+    title="Captured OpenAI requests, Responses API (WebSocket too) and chat completions: claude-tap, pairs, bodies",
+    sniff=sniff_openai,
+    load=load,
+)
+LITELLM_LOADER: Final = Loader(
+    name=LITELLM,
+    title="Completion logs written through LiteLLM, one file per call, as OpenHands writes them",
+    sniff=sniff_litellm,
     load=load,
 )

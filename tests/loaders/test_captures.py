@@ -344,14 +344,14 @@ def test_server_side_edits_are_told() -> None:
 def test_other_paths_are_known_records() -> None:
     """Token counts, model lists and other APIs are no windows; another API is named once."""
     lines = [http(body(text("user", "x")), {"status": 200}, path) for path in (
-        "/v1/messages/count_tokens?beta=true", "/v1/models", "/api/event_logging/batch", "/v1/responses",
-        "/v1/responses", "/v1beta/models/gemini:streamGenerateContent",
+        "/v1/messages/count_tokens?beta=true", "/v1/models", "/api/event_logging/batch", "/v1/completions",
+        "/v1/completions", "/v1beta/models/gemini:streamGenerateContent", "/v1/responses/resp_0123456789abcdef",
     )]  # fmt: skip
     events = load(lines)
     assert [(r.disposition, r.type) for r in of(Record, events)] == [
         ("known", "count_tokens"), ("known", "models"), ("known", "/api/event_logging/batch"),
-        ("known", "other-dialect:/v1/responses"), ("known", "other-dialect:/v1/responses"),
-        ("known", "other-dialect:/v1beta/models/gemini:streamGenerateContent"),
+        ("known", "other-dialect:/v1/completions"), ("known", "other-dialect:/v1/completions"),
+        ("known", "other-dialect:/v1beta/models/gemini:streamGenerateContent"), ("known", "responses/*"),
     ]  # fmt: skip
     assert len(of(Issue, events)) == 2
 
