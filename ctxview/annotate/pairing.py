@@ -37,6 +37,7 @@ def pair(blocks: Sequence[BlockRow], *, pending: bool = False) -> Pairing:
     calls: dict[str, BlockRow] = {}
     answered: set[str] = set()
     duplicates: set[int] = set()
+    first_results: dict[str, BlockRow] = {}
     lost: set[int] = set()
     unanswered: set[int] = set()
     for block in blocks:
@@ -52,9 +53,10 @@ def pair(blocks: Sequence[BlockRow], *, pending: bool = False) -> Pairing:
                 calls[block.call_id] = block
                 answered.discard(block.call_id)
         elif block.kind == "tool_result":
+            first = first_results.setdefault(block.call_id, block)
             if block.call_id in answered:
                 # A result of several parts (text and image) is several blocks of one record, not a copy.
-                if not _same_record(blocks, block):
+                if not _same_record(first, block):
                     duplicates.add(block.n)
             elif block.call_id in calls:
                 answered.add(block.call_id)
@@ -66,10 +68,9 @@ def pair(blocks: Sequence[BlockRow], *, pending: bool = False) -> Pairing:
     return Pairing(frozenset(open_calls), frozenset(lost), frozenset(duplicates))
 
 
-def _same_record(blocks: Sequence[BlockRow], block: BlockRow) -> bool:
-    """Whether the first result block of this call stands in the same record of the log."""
-    first = next(b for b in blocks if b.kind == "tool_result" and b.call_id == block.call_id)
-    return (first.file, first.line, first.message) == (block.file, block.line, block.message)
+def _same_record(a: BlockRow, b: BlockRow) -> bool:
+    """Whether two blocks stand in the same record of the log."""
+    return (a.file, a.line, a.message) == (b.file, b.line, b.message)
 
 
 def _trailing_assistant(blocks: Sequence[BlockRow]) -> Iterable[int]:

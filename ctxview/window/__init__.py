@@ -2,6 +2,19 @@
 
 from ctxview.window.diff import Diff, Prefix, diff_windows
 from ctxview.window.journal import Journal
+from ctxview.window.search import Hit, Hits, Needle
 from ctxview.window.view import Change, SessionView, Tokens, WindowBlock
 
-__all__ = ["Change", "Diff", "Journal", "Prefix", "SessionView", "Tokens", "WindowBlock", "diff_windows"]
+__all__ = [
+    "Change",
+    "Diff",
+    "Hit",
+    "Hits",
+    "Journal",
+    "Needle",
+    "Prefix",
+    "SessionView",
+    "Tokens",
+    "WindowBlock",
+    "diff_windows",
+]

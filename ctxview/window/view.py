@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -30,10 +30,14 @@ from ctxview.model import (
     TurnRow,
 )
 from ctxview.window.limits import limit_of
+from ctxview.window.search import Hit, Hits, Needle
 
 PREVIEW_CHARS: Final = 240
 _CHECKPOINT: Final = 128
 """Turns between remembered windows: bounds the spans one window query has to look at."""
+
+_SEARCHED: Final = 256
+"""Texts fetched and searched at once: few enough that another thread gets its turn in between."""
 
 _FRAMING: Final = {"tool_call": 40, "tool_result": 20, "user": 4, "assistant": 4}
 """Tokens around one block of a kind, before calibration: the round numbers that fitted recorded sessions of several
@@ -100,7 +104,9 @@ class SessionView:
         texts: Callable[[int], str],
         stack: str = "recorded",
         facts: Facts | None = None,
+        texts_many: Callable[[Collection[int]], Mapping[int, str]] | None = None,
     ) -> None:
+        """`texts_many` reads several texts at once, where their source can; it may leave out unknown keys."""
         self.row = row
         self.turns = tuple(turns)
         self.blocks = tuple(blocks)
@@ -112,6 +118,7 @@ class SessionView:
         self.facts = facts if facts is not None else Facts(tuple(find_pins(self.blocks).values()))
         """Without facts, what can be told from the blocks' places alone."""
         self._texts = texts
+        self._texts_many = texts_many
         self._starts = array("q", (s.start for s in self.spans))
         self._edits_by_turn: dict[int, list[EditRow]] = {}
         for edit in self.edits:
@@ -263,6 +270,34 @@ class SessionView:
         """The text behind a content key, as logged: pass it through `safe_text` before showing it."""
         return self._texts(content)
 
+    def texts(self, contents: Collection[int]) -> Mapping[int, str]:
+        """The texts behind several content keys, read at once."""
+        if self._texts_many is not None:
+            return self._texts_many(contents)
+        return {content: self._texts(content) for content in contents}
+
+    def find(self, query: str, turn: int | None = None, stop: Callable[[], bool] = lambda: False) -> Hits:
+        """The blocks of the window at `turn` whose whole text holds `query`, letter case aside; with None, all blocks
+        that ever stood in a window.
+
+        It reads every such text: call it in a thread. When `stop()` turns true it ends early, with what it has.
+        """
+        spans: Iterable[SpanRow]
+        if turn is None:
+            stays = {(s.block, s.content): s for s in reversed(self.spans) if s.start < s.end}
+            spans = sorted(stays.values(), key=lambda s: (s.block, s.start))
+        else:
+            spans = self.spans_at(turn)
+        needle, counts = Needle(query), dict[int, int]()
+        keys = sorted({s.content for s in spans}) if query else []
+        for low in range(0, len(keys), _SEARCHED):
+            if stop():
+                break
+            for content, text in self.texts(keys[low : low + _SEARCHED]).items():
+                if count := needle.count(text):
+                    counts[content] = count
+        return Hits(query, turn, tuple(Hit(s, counts[s.content]) for s in spans if s.content in counts))
+
     # ------------------------------------------------------------------ sizes
 
     @cached_property
@@ -306,10 +341,28 @@ class SessionView:
 
     def size(self, turn: int) -> int:
         """The best known size: recorded, else calibrated, else counted."""
-        sizes = self.tokens(turn)
-        if sizes.recorded is not None:
-            return sizes.recorded
-        return sizes.counted if sizes.calibrated is None else sizes.calibrated
+        return self.sizes[turn]
+
+    @cached_property
+    def sizes(self) -> Sequence[int]:
+        """`size` of turns 0 .. now (index 0 is unused)."""
+        sizes = list(self._scaled)
+        if self.stack == "recorded":
+            for call in self.turns:
+                if call.recorded is not None:
+                    sizes[call.turn] = call.recorded
+        return sizes
+
+    @cached_property
+    def _scaled(self) -> Sequence[int]:
+        """factor x counted of turns 0 .. now, factor 1 before calibration."""
+        counted = [sum(parts) for parts in zip(*self.counted_series.values())][: self.now + 1]
+        scaled = list(counted)
+        for fitted in reversed(self.audit):  # the first that covers a turn counts
+            for turn in range(max(1, fitted.start), min(fitted.end, self.last) + 1):
+                scaled[turn] = round(fitted.factor * counted[turn])
+        scaled[self.now] = round(self.factor(self.now) * counted[self.now])
+        return scaled
 
     def occupancy(self) -> tuple[int | None, str]:
         """Tokens that stand now, and where the number is from: recorded, post-cut, counted or unknown."""
