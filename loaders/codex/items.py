@@ -26,7 +26,7 @@ _INJECTED: Final = (
     "<skills_instructions", "<skill>", "<turn_aborted", "<user_shell_command", "<collaboration_mode",
     "<multi_agent_mode", "<model_switch", "<personality_spec", "<apps_instructions", "<plugins_instructions",
     "<subagent_notification", "<hook_prompt", "<user_action", "<INSTRUCTIONS>", "<realtime_conversation",
-    "<environment_update", "<memory_context",
+    "<environment_update", "<codex_internal_context", "<memory_context",
 )  # fmt: skip
 """How the client's own texts under the person's role begin."""
 

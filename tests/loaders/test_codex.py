@@ -226,12 +226,14 @@ def test_client_texts_are_notes_and_the_person_starts_a_turn() -> None:
         meta(base_instructions={"text": "Be brief."}),
         message("developer", "<permissions instructions>none"),
         message("user", "<environment_context>\n<cwd>/x</cwd>", "# AGENTS.md instructions for /x"),
+        message("user", '<codex_internal_context source="goal">\nG\n</codex_internal_context>'),
         message("user", "# Context from my IDE\n\n## My request for Codex:\nFix it."),
         message("assistant", "Yes."),
     )
     assert [(b.role, b.kind, b.injected, b.human) for b in of(Block, events)] == [
         ("system", "system", False, False), ("system", "note", True, False), ("user", "note", True, False),
-        ("user", "note", True, False), ("user", "user", False, True), ("assistant", "assistant", False, False),
+        ("user", "note", True, False), ("user", "note", True, False), ("user", "user", False, True),
+        ("assistant", "assistant", False, False),
     ]  # fmt: skip
     assert of(Call, events)[0].missing == ("tools",)
     assert of(SessionStart, events)[-1].title == "Fix it."
