@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.errors import UnreadableError
 from ctxview.report import info_report, show_report
 
 from .windows import DATA, ctxview_json, ids, opened, recorded
@@ -34,7 +33,6 @@ def test_c02_three_cuts_with_two_requests_between_them() -> None:
             assert max(rows, key=lambda row: row["tokens"])["id"] == largest
 
 
-@pytest.mark.xfail(raises=UnreadableError, strict=True, reason="there is no loader for Codex rollouts yet")
 def test_c06_the_goal_is_gone_after_the_cut() -> None:
     with opened("C06.jsonl") as trace:
         view = trace.view()
