@@ -23,6 +23,8 @@ class Numbering:
     seen: Counter[str] = field(default_factory=Counter)
     tools: dict[str, str] = field(default_factory=dict)
     """Tool name by call id, as met in the list."""
+    run: tuple[Role | None, str] = (None, "")
+    """Role and key of the wire message that the list ends with, while others may join it."""
 
     def give(self, base: str) -> str:
         """`base`, or `base-n` for its n-th use."""
@@ -60,13 +62,12 @@ class Scribe:
 
     def messages(self, messages: Iterable[Message]) -> Iterator[Block]:
         """The blocks of wire messages; the common key of each is its first one's id."""
-        role: Role | None = None
-        key = ""
         for message in messages:
             ids = [self.numbering.give(key) for key in message.keys]
+            role, key = self.numbering.run
             if not message.joins or message.role != role:
                 key = ids[0]
-            role = message.role if message.joins else None
+            self.numbering.run = (message.role if message.joins else None, key)
             yield from self._message(message, key, ids)
 
     def _beside(self, part: Part, kind: Kind, key: str) -> Block:
@@ -116,7 +117,6 @@ class Scribe:
         return replace(block, human=not typed and bool(text.strip()))
 
 
-def never_logged(blocks: list[Block]) -> tuple[str, ...]:
-    """What a window lacks although its request was captured: what providers keep to themselves."""
-    sealed = {block.kind for block in blocks if block.note == NOT_RECORDED}
-    return tuple(kind for kind in ("thinking", "summary") if kind in sealed)
+def never_logged(blocks: Iterable[Block]) -> set[str]:
+    """What these blocks lack although they were captured: what providers keep to themselves."""
+    return {block.kind for block in blocks if block.note == NOT_RECORDED and block.kind in ("thinking", "summary")}

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Final, Literal
 
-from ctxview.loaders.captures.blocks import Labels, Scribe, never_logged
+from ctxview.loaders.anthropic_content import Part
+from ctxview.loaders.captures.blocks import Labels, Numbering, Scribe, never_logged
 from ctxview.loaders.captures.envelopes import read
 from ctxview.loaders.captures.logs import Log
 from ctxview.loaders.captures.past import Link, Past
 from ctxview.loaders.captures.threads import Step
-from ctxview.loaders.captures.wire import ANTHROPIC, LITELLM, OPENAI, Exchange, Message, Other, Reply
+from ctxview.loaders.captures.wire import ANTHROPIC, LITELLM, OPENAI, Exchange, Message, Other, Reply, Request
 from ctxview.loaders.documents import Meter
 from ctxview.loaders.records import Raw
 from ctxview.model import Call, CallEnd, CutKind, Event, Issue, Origin, Record, Snapshot
@@ -38,6 +39,30 @@ class _Told:
     last_call: str = ""
     last_prompt: int | None = None
     warned: bool = False
+    tail: _Tail | None = None
+
+
+@dataclass(slots=True)
+class _Tail:
+    """A session's last window and what that was answered: what a request that goes on with it only adds to."""
+
+    ids: tuple[str | None, ...]
+    """Of the answer."""
+    tools: tuple[Part, ...]
+    system: tuple[Part, ...]
+    numbering: Numbering
+    sealed: set[str]
+    """What it holds whose text was never logged."""
+
+    def leads_to(self, request: Request, step: Step) -> bool:
+        """Whether the window of `request` is this one with something added, and nothing else about it changed."""
+        return (
+            request.previous is not None
+            and request.previous in self.ids
+            and not (step.repeats or step.cut)
+            and (request.tools, request.system) == (self.tools, self.system)
+            and all(message.refers is None for message in request.messages)
+        )
 
 
 class Teller:
@@ -93,16 +118,26 @@ class Teller:
         if step.summary is not None:
             told.summaries.add(step.summary)
         window = self._past.window(request.previous, request.messages)
-        messages, unresolved = self._resolved(window)
+        unresolved: list[str] = []
         labels = Labels(frozenset(told.summaries), step.instruction)
         scribe = Scribe(session, Origin(file, raw.line, exchange.id), exchange.at, labels)
-        blocks = scribe.window(request, messages)
+        grows = told.tail is not None and told.tail.leads_to(request, step)
+        if told.tail is not None and grows:  # so that a long chain costs what it logs, not what its windows hold
+            scribe.numbering, sealed = told.tail.numbering, told.tail.sealed
+            blocks = list(scribe.messages(request.messages))
+        else:
+            messages, unresolved = self._resolved(window)
+            blocks, sealed = scribe.window(request, messages), set()
+        sealed |= never_logged(blocks)
         if not step.repeats:
             for severity, reason in _faults(exchange, window, unresolved, told):
                 yield Issue(file, raw.line, raw.byte, severity, reason, session)
-            cut: CutKind | None = "compact" if step.cut else None
-            before = told.last_prompt if step.cut else None
-            yield Snapshot(session, tuple(blocks), "captured request", scribe.origin, cut=cut, before=before)
+            if grows:
+                yield from blocks
+            else:
+                cut: CutKind | None = "compact" if step.cut else None
+                before = told.last_prompt if step.cut else None
+                yield Snapshot(session, tuple(blocks), "captured request", scribe.origin, cut=cut, before=before)
             told.last_call = (reply.id if reply is not None else "") or f"{PurePath(file).name}:{raw.line}"
             if told.last_call in told.calls:
                 told.last_call += f":{raw.line}:{raw.byte}:{len(told.calls)}"
@@ -116,22 +151,26 @@ class Teller:
                 client=exchange.client,
                 at=exchange.at,
                 exact=not incomplete and not window.pruned,
-                missing=(*request.missing, *never_logged(blocks), *((HISTORY,) if incomplete else ())),
+                missing=(*request.missing, *sorted(sealed, reverse=True), *((HISTORY,) if incomplete else ())),
             )
+        told.tail = None
         if reply is not None:
-            yield from self._reply(scribe, step, told, reply, window)
+            told.tail = _Tail((reply.id or None, reply.keeps), request.tools, request.system, scribe.numbering, sealed)
+            yield from self._reply(scribe, step, told, reply, window, sealed)
             for reason in _server_edits(exchange, told):
                 yield Issue(file, raw.line, raw.byte, "info", reason, session)
 
     def _reply(
-        self, scribe: Scribe, step: Step, told: _Told, reply: Reply, window: Link[Message]
+        self, scribe: Scribe, step: Step, told: _Told, reply: Reply, window: Link[Message], sealed: set[str]
     ) -> Iterator[Event]:
         cut = next((n for n, message in enumerate(reply.messages) if message.compaction), None)
         self._past.answer(window, reply.messages, [reply.id or None, reply.keeps], cut)
         self._items.update((m.item, m) for m in reply.messages if m.item is not None and m.item in self._referred)
         scribe.labels = Labels()
         said = (message for message in reply.messages if not (message.compaction and step.hands_over))
-        yield from scribe.messages(said)
+        for block in scribe.messages(said):
+            sealed |= never_logged([block])
+            yield block
         told.last_prompt = reply.usage.prompt if reply.usage is not None else None
         yield CallEnd(scribe.session, told.last_call, reply.usage, reply.stop_reason, reply.error)
 

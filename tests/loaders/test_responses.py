@@ -6,6 +6,7 @@ import copy
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,34 @@ def socket(request: dict[str, Any], response: Any, thread: str = "thread-0001", 
     return {"request": sent, "response": {"status": 101, "headers": {}, "body": response}}
 
 
+def windows_of(events: list[Event]) -> list[Snapshot]:
+    """The window of each call, in log order: a snapshot, or what was said since the one before it."""
+    now: dict[str, Snapshot] = {}
+    windows = []
+    for event in events:
+        if isinstance(event, Snapshot):
+            now[event.session] = event
+        elif isinstance(event, Block):
+            before = now[event.session]
+            now[event.session] = replace(before, blocks=(*before.blocks, event), cut=None, before=None)
+        elif isinstance(event, Call):
+            windows.append(now[event.session])
+    return windows
+
+
 def texts(window: Snapshot) -> list[str]:
     return [block.text for block in window.blocks if block.kind not in ("tools", "system")]
+
+
+def answers(events: list[Event]) -> list[Block]:
+    """The blocks that responses gave: those after their call and before its end."""
+    found, open_calls = [], set()
+    for event in events:
+        if isinstance(event, (Call, CallEnd)):
+            (open_calls.add if isinstance(event, Call) else open_calls.discard)(event.session)
+        elif isinstance(event, Block) and event.session in open_calls:
+            found.append(event)
+    return found
 
 
 def test_deltas_are_chained() -> None:
@@ -87,10 +114,10 @@ def test_deltas_are_chained() -> None:
         socket(body(gave("c1", "out"), previous="r1"), answer("r2", said("assistant", "Done."))),
         socket(body(said("user", "more"), previous="r2"), answer("r3")),
     ])  # fmt: skip
-    first, second, third = of(Snapshot, events)
+    first, second, third = windows_of(events)
     assert texts(third) == ["go", "", "Ok.", '{"a": 1}', "out", "Done.", "more"]
     assert [b.id for b in third.blocks][: len(second.blocks)] == [b.id for b in second.blocks]
-    answered = [block.id for block in of(Block, events)]
+    answered = [block.id for block in answers(events)]
     assert [b.id for b in second.blocks][len(first.blocks) : -1] == answered[:3]
     assert len({b.message for b in second.blocks[-4:-1]}) == 1
     assert [(call.exact, call.missing) for call in of(Call, events)] == [
@@ -108,7 +135,7 @@ def test_a_request_without_a_predecessor_is_all_there_is() -> None:
         socket(body(gave("c1", "out"), previous="r1"), answer("r2", said("assistant", "Hm."))),
         socket(body(*whole), answer("r3")),
     ])  # fmt: skip
-    assert texts(of(Snapshot, events)[2]) == ["go", "{}", "out"]
+    assert texts(windows_of(events)[2]) == ["go", "{}", "out"]
     assert len(of(SessionStart, events)) == 1
 
 
@@ -119,7 +146,7 @@ def test_a_fork_goes_on_with_an_older_response() -> None:
         socket(body(said("user", "x"), previous="r1"), answer("r2", said("assistant", "B"))),
         socket(body(said("user", "y"), previous="r1"), answer("r3", said("assistant", "C"))),
     ])  # fmt: skip
-    assert texts(of(Snapshot, events)[2]) == ["go", "A", "y"]
+    assert texts(windows_of(events)[2]) == ["go", "A", "y"]
     assert len(of(SessionStart, events)) == 1
 
 
@@ -130,7 +157,7 @@ def test_an_unknown_predecessor_is_named() -> None:
         socket(body(said("user", "x"), previous="r1"), answer("r2", said("assistant", "B"))),
         socket(body(said("user", "go")), answer("r3")),
     ])  # fmt: skip
-    assert [texts(window) for window in of(Snapshot, events)] == [["out"], ["out", "A", "x"], ["go"]]
+    assert [texts(window) for window in windows_of(events)] == [["out"], ["out", "A", "x"], ["go"]]
     assert [(call.exact, call.missing) for call in of(Call, events)] == [
         (False, ("history",)), (False, ("history",)), (True, ()),
     ]  # fmt: skip
@@ -151,7 +178,7 @@ def test_remote_compaction_is_a_cut() -> None:
         socket(body(goal, packed("SEAL" * 9), called("c2"), gave("c2", "o"), trigger), answer("r4", packed("NEXT"))),
         socket(body(goal, packed("NEXT")), answer("r5")),
     ])  # fmt: skip
-    windows = of(Snapshot, events)
+    windows = windows_of(events)
     assert [(w.cut, w.before) for w in windows] == [
         (None, None), (None, None), ("compact", 900), (None, None), ("compact", 100),
     ]  # fmt: skip
@@ -162,7 +189,7 @@ def test_remote_compaction_is_a_cut() -> None:
     asked = windows[1].blocks[-1]
     assert (asked.kind, asked.injected) == ("note", True)
     assert of(Call, events)[2].missing == ("summary",)
-    assert not [block for block in of(Block, events) if block.kind == "summary"]
+    assert not [block for block in answers(events) if block.kind == "summary"]
     assert len(of(SessionStart, events)) == 1
 
 
@@ -173,7 +200,7 @@ def test_compaction_by_the_provider_starts_the_chained_window() -> None:
         socket(body(said("user", "x"), previous="r1"), answer("r2", said("assistant", "B"))),
         socket(body(said("user", "y"), previous="r2"), answer("r3")),
     ])  # fmt: skip
-    windows = of(Snapshot, events)
+    windows = windows_of(events)
     assert [texts(window) for window in windows] == [["go"], ["", "A", "x"], ["", "A", "x", "B", "y"]]
     assert [window.cut for window in windows] == [None, "compact", None]
     assert [call.exact for call in of(Call, events)] == [True, False, False]
@@ -189,7 +216,7 @@ def test_warm_up_is_a_predecessor() -> None:
     (start,) = of(SessionStart, events)
     assert (start.session, start.title, start.client) == ("thread-0001", "Fix it.", "codex_exec 1.2")
     assert of(CallEnd, events)[0].stop_reason == "no answer asked for"
-    marks = [(b.kind, b.injected, b.human) for b in of(Snapshot, events)[1].blocks[3:]]
+    marks = [(b.kind, b.injected, b.human) for b in windows_of(events)[1].blocks[3:]]
     assert marks == [("system", False, False), ("note", True, False), ("user", False, True)]
 
 
@@ -252,13 +279,13 @@ ITEMS: list[tuple[Any, list[tuple[str, str, str, str | None]]]] = [
 @pytest.mark.parametrize(("item", "blocks"), ITEMS)
 def test_items(item: Any, blocks: list[tuple[str, str, str, str | None]]) -> None:
     """Each kind of item is what the model would read of it."""
-    (window,) = of(Snapshot, load([socket(body(item), answer("r"))]))
+    (window,) = windows_of(load([socket(body(item), answer("r"))]))
     assert [(b.role, b.kind, b.text, b.call_id) for b in window.blocks[3:]] == blocks
 
 
 def test_reasoning_is_not_recorded() -> None:
     """A summary is not what the model reads, so the text counts as not recorded; its sealed length is kept."""
-    (window,) = of(Snapshot, load([socket(body(thought("x" * 50, "In short.")), answer("r"))]))
+    (window,) = windows_of(load([socket(body(thought("x" * 50, "In short.")), answer("r"))]))
     block = window.blocks[-1]
     assert (block.note, block.signature) == ("text not recorded", 50)
 
@@ -271,7 +298,7 @@ def test_item_references_are_resolved() -> None:
         socket(body(said("user", "go"), known, said("user", "x")), answer("r2")),
         socket(body(unknown, said("user", "y")), answer("r3")),
     ])  # fmt: skip
-    assert [texts(window) for window in of(Snapshot, events)[1:]] == [["go", "A", "x"], ["", "y"]]
+    assert [texts(window) for window in windows_of(events)[1:]] == [["go", "A", "x"], ["", "y"]]
     assert [call.exact for call in of(Call, events)] == [True, True, False]
     assert "m0" in of(Issue, events)[0].reason
 
@@ -282,13 +309,13 @@ def test_conversations_of_the_provider_are_chains() -> None:
         socket(body(said("user", "a"), conversation="conv_1"), answer("r1", said("assistant", "A"))),
         socket(body(said("user", "b"), conversation="conv_1"), answer("r2")),
     ])  # fmt: skip
-    assert [texts(window) for window in of(Snapshot, events)] == [["a"], ["b"]]
+    assert [texts(window) for window in windows_of(events)] == [["a"], ["b"]]
     events = load([
         socket(body(said("user", "a"), conversation="conv_1"), answer("r1", said("assistant", "A"), conversation={
             "id": "conv_1"})),
         socket(body(said("user", "b"), conversation="conv_1"), answer("r2")),
     ])  # fmt: skip
-    assert [texts(window) for window in of(Snapshot, events)] == [["a"], ["a", "A", "b"]]
+    assert [texts(window) for window in windows_of(events)] == [["a"], ["a", "A", "b"]]
     assert not any(call.exact for call in of(Call, events))
 
 
@@ -316,7 +343,7 @@ def test_streamed_answer_is_put_together(response: dict[str, Any]) -> None:
     line = socket(body(said("user", "go")), None)
     line["response"] = {"status": 200, **response}
     events = load([line])
-    assert [(b.kind, b.text) for b in of(Block, events)] == [("assistant", "Hello"), ("tool_call", "{}")]
+    assert [(b.kind, b.text) for b in answers(events)] == [("assistant", "Hello"), ("tool_call", "{}")]
     assert of(CallEnd, events) == [
         CallEnd(of(Call, events)[0].session, "r1", Usage(input=9, output=2), "completed", None)
     ]
@@ -326,7 +353,7 @@ def test_broken_stream_keeps_what_came() -> None:
     """The text so far is shown, and the call did not end well."""
     line = socket(body(said("user", "go")), streamed(STREAM[:4]))
     events = load([line])
-    assert [block.text for block in of(Block, events)] == ["Hello"]
+    assert [block.text for block in answers(events)] == ["Hello"]
     assert of(CallEnd, events)[0].error == "the response broke off"
 
 
@@ -352,7 +379,7 @@ def test_merged_socket_messages_are_told_apart() -> None:
         {"type": "response.create", **body(said("user", "old"), generate=False)},
         {"type": "response.create", **body(said("user", "new"))},
     ]
-    assert texts(of(Snapshot, load([line]))[0]) == ["new"]
+    assert texts(windows_of(load([line]))[0]) == ["new"]
 
 
 @pytest.mark.parametrize("wrap", [lambda r, a: {"request": r, "response": a}, lambda r, a: {**r, "response": a}])
@@ -409,7 +436,7 @@ def check_accounting(events: list[Event]) -> None:
     calls = [(call.session, call.id) for call in of(Call, events)]
     assert len(calls) == len(set(calls))
     assert {(end.session, end.id) for end in of(CallEnd, events)} <= set(calls)
-    for window in of(Snapshot, events):
+    for window in windows_of(events):
         assert len({block.id for block in window.blocks}) == len(window.blocks)
 
 
@@ -469,7 +496,7 @@ def test_corpus_windows_are_the_requests_with_deltas_resolved(path: Path) -> Non
     assert {record.disposition for record in of(Record, events)} <= {"window", "known"}
     check_accounting(events)
     past: dict[str, list[str]] = {}
-    windows, ends = iter(of(Snapshot, events)), iter(of(CallEnd, events))
+    windows, ends = iter(windows_of(events)), iter(of(CallEnd, events))
     for packet in packets:
         if not packet["path"].endswith("/responses"):
             continue
@@ -496,10 +523,10 @@ def test_corpus_threads_and_cuts() -> None:
 
     events, (main, side) = starts_of("claudetap-trace_compact_codex")
     assert side.parent == main.session
-    windows = [window for window in of(Snapshot, events) if window.session == main.session]
+    windows = [window for window in windows_of(events) if window.session == main.session]
     assert [(w.cut, w.before) for w in windows if w.cut] == [("compact", 25710), ("compact", 26247), ("compact", 25668)]
     assert [call.exact for call in of(Call, events) if call.session == main.session] == [False] + [True] * 6
     events, (main, sub) = starts_of("claudetap-trace_subagent_codex")
-    spawn = next(block for block in of(Block, events) if block.tool == "spawn_agent")
+    spawn = next(block for block in answers(events) if block.tool == "spawn_agent")
     assert (sub.parent, sub.parent_call) == (main.session, spawn.call_id)
     assert Counter(call.session for call in of(Call, events)) == {main.session: 6, sub.session: 3}
