@@ -52,6 +52,9 @@ class Found:
     def state(self, id_: str, turn: int) -> ResourceState | None:
         return self.resources.state_at(self.by_origin(id_), turn)
 
+    def rows_and_changes(self) -> tuple[tuple[Observation, ...], tuple[ResourceChange, ...]]:
+        return self.observations, self.changes
+
     def rows(self) -> list[tuple[str | None, str, tuple[int | None, int | None]]]:
         """Key, effect and lines of each observation."""
         return [(row.key, row.effect, (row.first, row.last)) for row in self.observations]

@@ -199,6 +199,15 @@ def test_a_file_that_speaks_of_errors_was_read() -> None:
     assert keys(log) == [(FILE, "read", WHOLE)]
 
 
+def test_a_cleared_result_shows_nothing() -> None:
+    """A log that begins after a clearing holds a placeholder: no reading; a change is taken to have happened."""
+    log = Log()
+    log.do("Read", {"file_path": "/w/a.py"}, "[Old tool result content cleared]")
+    log.bash("cat a.py", "[Old tool result content cleared]")
+    log.do("Edit", {"file_path": "/w/a.py"}, "[Old tool result content cleared]")
+    assert [(row.effect, row.evidence) for row in log.find().observations] == [("edit", "inferred"), ("ack", "matched")]
+
+
 def test_an_image_has_no_content_hash() -> None:
     """Nothing is known of an image's content, so two images never count as one version."""
     log = Log()

@@ -99,7 +99,9 @@ class ObservationFinder:
         if pending is None:
             return
         ask, text = pending.ask, block.text
-        if ask.shell:
+        if results.is_cleared(text):
+            self._cleared(pending, n, turn)
+        elif ask.shell:
             self._shell_result(pending, block, n, turn)
         elif block.is_error or (not text[:1].isdecimal() and results.failed(text)):
             return
@@ -109,6 +111,14 @@ class ObservationFinder:
         else:
             for target in ask.targets:
                 self._target(pending, target, text, n, turn)
+
+    def _cleared(self, pending: _Pending, n: int, turn: int) -> None:
+        """The result was already gone when the log began: nothing was seen, and a change is taken to have happened."""
+        for target in pending.ask.targets:
+            if target.effect != "read":
+                self._changed(pending, target, n, turn, evidence="inferred")
+        if not pending.ask.targets:
+            self._event(pending, n, turn)
 
     def _shell_result(self, pending: _Pending, block: Block, n: int, turn: int) -> None:
         ask = pending.ask
@@ -158,6 +168,8 @@ class ObservationFinder:
     def _file_read(self, pending: _Pending, target: Target, text: str, n: int, turn: int) -> None:
         if results.is_listing(text):
             self._event(pending, n, turn)
+            return
+        if self._window(pending, text, n, turn):
             return
         body = results.file_body(text)
         found = numbered(body)

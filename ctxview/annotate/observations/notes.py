@@ -40,7 +40,7 @@ class Note:
 
 def notes_in(text: str) -> Iterator[Note]:
     """The notes in an injected text, in order."""
-    if " was " in text:
+    if " was changed " in text or " was modified" in text:
         for match in _CHANGED.finditer(text):
             yield Note(match["path"].strip("`'\""), True, _shown(text[match.end() :]))
     if _RESULT in text:

@@ -41,6 +41,17 @@ _CWD_RESET: Final = re.compile(r"\n?Shell cwd was reset to ([^\n]+)\s*\Z")
 _RETURNCODE: Final = re.compile(
     r"\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?)?(.*?)(?:</output>\s*)?\Z", re.DOTALL
 )
+_CLEARED: Final = (
+    "[cleared]",
+    "[tool result cleared]",
+    "[superseded file read]",
+    "[old tool result content cleared]",
+    "<masked>",
+    "content omitted",
+    "[tool result removed to free up context.",
+    "<tool_output_masked>",
+    "old environment output:",
+)
 _LINES_HEAD: Final = re.compile(r"\ATotal output lines: \d+\n\n?")
 _NOTHING: Final = (
     "(Bash completed with no output)",
@@ -76,6 +87,11 @@ class Payload:
 def failed(text: str) -> bool:
     """Whether a tool's own answer says that the call did not do what it was asked."""
     return _FAILED_START.match(text, 0, _HEAD_CHARS) is not None
+
+
+def is_cleared(text: str) -> bool:
+    """Whether the log only holds what a client put in the place of an old result."""
+    return text[:60].lstrip().lower().startswith(_CLEARED)
 
 
 def says_unchanged(text: str) -> bool:

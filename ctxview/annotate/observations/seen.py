@@ -13,13 +13,15 @@ from zlib import crc32
 
 import orjson
 
+from ctxview.model import NEVER
+
 Span: TypeAlias = tuple[int, int]
 """First and last line, 1-based; counted from the end when negative."""
 Spans: TypeAlias = tuple[Span, ...]
 """Ascending; empty for the whole resource."""
 
-END: Final = 2**31 - 1
-"""The last line of a range that goes to the end."""
+END: Final = NEVER
+"""The last line of a range that goes to the end, where the result does not tell it."""
 _TRUNCATED: Final = ("truncated", "omitted", "clipped")
 _MARKER_CHARS: Final = 160
 

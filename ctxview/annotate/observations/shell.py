@@ -29,6 +29,14 @@ _CHANGES_DIRECTORY: Final = ("cd", "pushd")
 _FOREIGN: Final = names("ssh docker kubectl podman wsl adb vagrant xargs find parallel")
 
 
+# A line without these words, once output that goes nowhere is taken out, neither shows nor changes a file.
+_NOWHERE: Final = re.compile(r"[0-9&]?>+ ?(?:/dev/null|&[0-9])|\| ?(?:head|tail) -\S+(?: \d+)?(?= *(?:$|[;&|\n)]))")
+_MATTERS: Final = re.compile(
+    r">|<|\b(?:cat|sed|gsed|head|tail|nl|less|more|bat|batcat|awk|gawk|tee|perl|mv|cp|rm|truncate|cd|pushd)\b"
+    r"|\bgit\b[^;&|\n]*\b(?:checkout|restore|switch|reset|stash|rm|mv)\b"
+)
+
+
 @dataclass(slots=True)
 class _Reading:
     """What a command line was found to do."""
@@ -62,6 +70,8 @@ def shell_ask(line: str, cwd: str | None, depth: int = 0) -> Ask:
     if BEGIN in line:
         targets = patch_targets(line, _patch_folder(line, cwd))
         return Ask(tuple(targets), rule="a command", shell=True)
+    if not _MATTERS.search(_NOWHERE.sub("", line)):
+        return Ask(rule="a command", silent=False, shell=True)
     reading = _Reading(cwd)
     for pipeline in pipelines(line, reading.values):
         _read(pipeline, reading, depth)

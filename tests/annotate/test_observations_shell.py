@@ -1,0 +1,333 @@
+"""Shell commands: what a command line shows, writes and changes, and what it does not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from resource_blocks import Log, lines
+
+WHOLE = (None, None)
+READ = "read"
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "key", "expected"),
+    [
+        ("cat a.py", "x", "/w/a.py", WHOLE),
+        ("cat < a.py", "x", "/w/a.py", WHOLE),
+        ("cat 'my file.txt' 2>/dev/null", "x", "/w/my file.txt", WHOLE),
+        ("cd src && cat a.py", "x", "/w/src/a.py", WHOLE),
+        ("cd /tmp; cat a.py", "x", "/tmp/a.py", WHOLE),
+        ("sed -n '10,20p' a.py", lines(10, 20), "/w/a.py", (10, 20)),
+        ("sed -n 10,20p a.py", lines(10, 13), "/w/a.py", (10, 13)),
+        ("sed -n '1,200p' a.py", lines(1, 30), "/w/a.py", WHOLE),
+        ("sed -n '5,$p' a.py", lines(5, 9), "/w/a.py", (5, 9)),
+        ("sed -n -e 7p a.py", "x", "/w/a.py", (7, 7)),
+        ("sed 3q a.py", lines(1, 3), "/w/a.py", (1, 3)),
+        ("head -n 5 a.py", lines(1, 5), "/w/a.py", (1, 5)),
+        ("head -50 a.py", lines(1, 7), "/w/a.py", WHOLE),
+        ("head a.py", lines(1, 10), "/w/a.py", (1, 10)),
+        ("tail -n 20 a.py", lines(1, 20), "/w/a.py", (-20, -1)),
+        ("tail -n 20 a.py", lines(1, 4), "/w/a.py", WHOLE),
+        ("tail -n +30 a.py", lines(30, 35), "/w/a.py", (30, 35)),
+        ("cat a.py | head -20", lines(1, 20), "/w/a.py", (1, 20)),
+        ("head -100 a.py | tail -20", lines(81, 100), "/w/a.py", (81, 100)),
+        ("nl -ba a.py | sed -n '3,4p'", "     3\tx\n     4\ty", "/w/a.py", (3, 4)),
+        ("cat -n a.py", "     1\tx\n     2\ty", "/w/a.py", WHOLE),
+        ("awk 'NR>=10 && NR<=12' a.py", lines(10, 12), "/w/a.py", (10, 12)),
+        ("less a.py", "x", "/w/a.py", WHOLE),
+        ("bash -lc 'cat a.py'", "x", "/w/a.py", WHOLE),
+        ("dir=/opt; cat \"$dir/a.py\"", "x", "/opt/a.py", WHOLE),
+        ("FOO=1 cat a.py # not > b.py", "x", "/w/a.py", WHOLE),
+        ("if [ -f a.py ]; then cat a.py; fi", "x", "/w/a.py", WHOLE),
+        ("cat a.py 2>/dev/null || echo none", "x", "/w/a.py", WHOLE),
+    ],
+)  # fmt: skip
+def test_readings(command: str, answer: str, key: str, expected: tuple[int | None, int | None]) -> None:
+    """A command that shows a file as it stands is a reading of it, of the lines it chose."""
+    log = Log()
+    log.bash(command, answer)
+    assert log.find().rows() == [(f"file:{key}", READ, expected)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat a.py | grep x",
+        "grep -n x a.py",
+        "wc -l a.py",
+        "cat *.py",
+        "cat $FILE",
+        "cat $(ls | head -1)",
+        "for f in a b; do cat $f; done",
+        "find . -name a.py -exec cat {} \\;",
+        "ssh host cat a.py",
+        "sed 's/a/b/' a.py",
+        "sed -n '/def/,/return/p' a.py",
+        "head -c 100 a.py",
+        "cd $SOMEWHERE && cat a.py",
+        "git show HEAD:a.py",
+        "git commit -m \"$(cat <<'EOF'\nfix > a.py\ncat b.py\nEOF\n)\"",
+        "python - <<'EOF'\nprint(open('a.py').read())\nEOF",
+        "echo 'cat a.py'",
+        "make 2>&1 | tail -20",
+        "ls > /dev/null && make",
+        "git checkout -b new",
+        "false || cat a.py",
+        "test -f a.py && echo yes",
+    ],
+)
+def test_events(command: str) -> None:
+    """A search, a run, or a file that the line does not name is an event, and changes nothing."""
+    log = Log()
+    log.bash(command, "out")
+    assert [row.effect for row in log.find().observations] == ["event"]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cat > a.py <<'EOF'\nx\nEOF", [("write", "a.py")]),
+        ("cat <<EOF > a.py\nplain\nEOF", [("write", "a.py")]),
+        ("cat <<EOF > a.py\n$HOME\nEOF", [("edit", "a.py")]),
+        ("cat >> a.py <<'EOF'\nx\nEOF", [("edit", "a.py")]),
+        ("tee a.py <<'EOF'\nx\nEOF", [("write", "a.py")]),
+        ("echo hello > a.py", [("write", "a.py")]),
+        ("ls > a.py", [("edit", "a.py")]),
+        ("sed -i 's/x/y/' a.py b.py", [("edit", "a.py"), ("edit", "b.py")]),
+        ("sed -i '' -e 's/x/y/' a.py", [("edit", "a.py")]),
+        ("perl -pi -e 's/x/y/' a.py", [("edit", "a.py")]),
+        ("mv a.py b.py", [("edit", "a.py"), ("edit", "b.py")]),
+        ("cp a.py lib/", [("edit", "lib/a.py")]),
+        ("rm -f a.py", [("edit", "a.py")]),
+        ("git checkout -- a.py", [("edit", "a.py")]),
+        ("git restore a.py", [("edit", "a.py")]),
+        ("mkdir -p x && echo hi > x/a.py", [("write", "x/a.py")]),
+    ],
+)  # fmt: skip
+def test_changes(command: str, expected: list[tuple[str, str]]) -> None:
+    """A write or an edit stands on the call; a silent command's answer acknowledges it."""
+    log = Log()
+    call, answer = log.bash(command)
+    rows = log.find().observations
+    changes = [row for row in rows if row.effect != "ack"]
+    assert [(row.effect, row.key) for row in changes] == [(effect, f"file:/w/{path}") for effect, path in expected]
+    assert all(row.block == call for row in changes)
+    assert [row.block for row in rows if row.effect == "ack"] == [answer] * len(expected)
+
+
+def test_a_heredoc_and_a_reading_of_it_have_one_hash() -> None:
+    """What a heredoc writes is what the file then shows."""
+    log = Log()
+    log.bash("cat > a.py <<'EOF'\nx = '$HOME'\n\nEOF")
+    log.read("/w/a.py", "x = '$HOME'\n")
+    write, _, read = log.find().observations
+    assert write.content == read.content
+    log.bash("cat > a.py <<-'EOF'\n\tx = '$HOME'\n\tEOF")
+    assert [row for row in log.find().observations if row.effect == "write"][1].content == read.content
+
+
+def test_order_inside_a_command_counts() -> None:
+    """A file shown before it is changed shows the old text; shown after, the new one."""
+    log = Log()
+    _, before = log.bash("cat a.py && sed -i s/x/y/ a.py", "x")
+    assert log.find().resources.state_at(before, 9) == "superseded"
+    _, after = log.bash("sed -i s/y/z/ a.py && cat a.py", "z")
+    assert log.find().resources.state_at(after, 9) == "live"
+
+
+def test_a_result_that_shows_several_files_has_no_hash_of_any() -> None:
+    """Each is read, and none can be compared."""
+    log = Log()
+    log.bash("cat a.py; echo ---; cat b.py", "x\n---\ny")
+    rows = log.find().observations
+    assert [(row.key, row.content) for row in rows] == [("file:/w/a.py", None), ("file:/w/b.py", None)]
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("cat a.py 2>/dev/null || echo none", "none"),
+        ("cat a.py; true", "cat: a.py: No such file or directory"),
+        ("cat a.py | head -5", "cat: a.py: Is a directory"),
+        ("cat a.py", "(Bash completed with no output)"),
+        ("cat a.py", ""),
+    ],
+)
+def test_a_file_that_could_not_be_read_was_not_read(command: str, answer: str) -> None:
+    """The output says so, or there is none."""
+    log = Log()
+    log.bash(command, answer)
+    assert [row.effect for row in log.find().observations] == ["event"]
+
+
+def test_a_folder_change_lasts_in_a_shell_that_stays_open() -> None:
+    """Claude Code's Bash keeps its folder until the client resets it; Codex starts each command anew."""
+    log = Log()
+    log.bash("cd src && ls", "a.py")
+    log.bash("cat a.py", "x")
+    log.bash("cat a.py", "x\nShell cwd was reset to /w")
+    log.bash("cat a.py", "x")
+    assert [row.key for row in log.find().observations if row.key] == [
+        "file:/w/src/a.py", "file:/w/src/a.py", "file:/w/a.py",
+    ]  # fmt: skip
+    other = Log()
+    other.do("exec_command", {"cmd": "cd src && ls"}, "a.py")
+    other.do("exec_command", {"cmd": "cat a.py", "workdir": "/v"}, "x")
+    other.do("exec_command", {"cmd": "cat a.py"}, "x")
+    assert [row.key for row in other.find().observations if row.key] == ["file:/v/a.py", "file:/w/a.py"]
+
+
+# ------------------------------------------------------------------------------------------------ clients' own words
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps({"output": "x\ny\n", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}),
+        "Chunk ID: 1\nWall time: 0.0 seconds\nProcess exited with code 0\nOriginal token count: 2\nOutput:\nx\ny\n",
+        "Exit code: 0\nWall time: 0.1 seconds\nOutput:\nTotal output lines: 2\n\nx\ny",
+        "x\ny\n[The command completed with exit code 0.]\n[Current working directory: /w]\n"
+        "[Command finished with exit code 0]",
+        "<returncode>0</returncode>\n<output>\nx\ny</output>",
+        "x\ny\n\n<system-reminder>\nThe date has changed.\n</system-reminder>",
+        "x\ny",
+    ],
+)
+def test_what_a_client_puts_around_the_output_does_not_count(answer: str) -> None:
+    """Codex, OpenHands, mini-swe-agent and Claude Code show the same file the same way."""
+    log = Log()
+    log.do("Write", {"file_path": "/w/a.py", "content": "x\ny\n"}, "ok")
+    log.do("shell", {"command": ["bash", "-lc", "cat a.py"], "workdir": "/w"}, answer)
+    write, _, read = log.find().observations
+    assert (read.key, read.content) == ("file:/w/a.py", write.content)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps({"output": "x", "metadata": {"exit_code": 1}}),
+        "Chunk ID: 1\nProcess exited with code 2\nOutput:\nx",
+        "Exit code 1\nx",
+        "x\n[The command completed with exit code 1.]",
+        "<returncode>1</returncode>\n<output>\nx</output>",
+    ],
+)
+def test_a_command_that_failed_says_nothing(answer: str) -> None:
+    """By its exit code, in each client's words."""
+    log = Log()
+    log.do("shell", {"command": "cat a.py"}, answer)
+    log.do("shell", {"command": "sed -i s/x/y/ a.py"}, answer)
+    assert log.find().rows() == []
+
+
+PATCH = """*** Begin Patch
+*** Update File: a.py
+@@
+-x
++y
+*** Add File: b.py
++one
++two
+*** Delete File: /v/c.py
+*** End Patch"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("apply_patch", PATCH),
+        ("apply_patch", {"input": PATCH}),
+        ("shell", {"command": ["apply_patch", PATCH]}),
+        ("shell", {"command": ["bash", "-lc", f"apply_patch <<'EOF'\n{PATCH}\nEOF\n"]}),
+        ("exec", f"const r = await tools.apply_patch({json.dumps(PATCH)}); text(r)"),
+    ],
+)
+def test_patches(tool: str, arguments: object) -> None:
+    """A patch edits, writes and deletes the files it names; an added file's content is known."""
+    log = Log()
+    log.do(tool, arguments, "Exit code: 0\nOutput:\nSuccess.")
+    log.read("/w/b.py", "one\ntwo")
+    rows = [row for row in log.find().observations if row.effect != "ack"]
+    assert [(row.effect, row.key) for row in rows] == [
+        ("edit", "file:/w/a.py"), ("write", "file:/w/b.py"), ("edit", "file:/v/c.py"), ("read", "file:/w/b.py"),
+    ]  # fmt: skip
+    assert rows[1].content == rows[3].content
+
+
+def test_a_patch_that_did_not_apply_says_nothing() -> None:
+    """Codex reports it by its exit code."""
+    log = Log()
+    log.do("apply_patch", PATCH, "Exit code: 1\nOutput:\napply_patch verification failed")
+    log.do("apply_patch", PATCH, "apply_patch verification failed: cannot find x")
+    assert log.find().rows() == []
+
+
+def test_a_script_names_its_commands() -> None:
+    """Codex's script tool: each exec_command in the program, in the folder it gives."""
+    log = Log()
+    log.do(
+        "exec", 'const r = await tools.exec_command({"cmd":"cat a.py","workdir":"/v"});', "Script completed\nOutput:\nx"
+    )
+    log.do(
+        "exec", 'await Promise.all([tools.exec_command({cmd: "cat a.py"}), tools.exec_command({cmd: "ls"})])', "x\na"
+    )
+    rows = log.find().observations
+    assert [(row.key, row.content is None) for row in rows] == [("file:/v/a.py", False), ("file:/w/a.py", True)]
+
+
+def test_the_open_files_window() -> None:
+    """SWE-agent shows a window on the open file, with the lines' numbers."""
+    log = Log()
+    log.do(
+        "open",
+        {"path": "a.py", "line_number": 3},
+        "[File: /w/a.py (90 lines total)]\n(2 more lines above)\n3:x\n4:y\n(86 more lines below)",
+    )
+    log.do(
+        "bash",
+        {"command": "scroll_down"},
+        "[File: /w/a.py (6 lines total)]\n1:a\n2:b\n3:c\n4:d\n5:e\n6:f\n(Open file: /w/a.py)",
+    )
+    assert log.find().rows() == [("file:/w/a.py", "read", (3, 4)), ("file:/w/a.py", "read", WHOLE)]
+
+
+# ---------------------------------------------------------------------------------------------------- whole checkouts
+
+
+def test_another_commit_makes_what_was_read_stale() -> None:
+    """Any file under version control may differ now, libraries and files elsewhere do not."""
+    log = Log()
+    mine, theirs, elsewhere = log.read("a.py", "x"), log.read("node_modules/b.js", "y"), log.read("/etc/hosts", "z")
+    log.bash("git checkout main", "Switched to branch 'main'")
+    resources = log.find().resources
+    assert [resources.state_at(n, 9) for n in (mine, theirs, elsewhere)] == ["stale", "live", "live"]
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("git checkout main", "Already on 'main'"),
+        ("git switch -c feature", "Switched to a new branch"),
+        ("git reset HEAD a.py", "Unstaged"),
+        ("git stash list", "stash@{0}"),
+        ("git status", "clean"),
+    ],
+)
+def test_the_same_commit_leaves_files_as_they_are(command: str, answer: str) -> None:
+    """A new branch, an unstaging or a look changes no file."""
+    log = Log()
+    mine = log.read("a.py", "x")
+    log.bash(command, answer)
+    assert log.find().resources.state_at(mine, 9) == "live"
+
+
+def test_a_removed_folder_takes_its_files_along() -> None:
+    """`rm -r` names a folder, which is no file."""
+    log = Log()
+    inside, beside = log.read("old/a.py", "x"), log.read("older/a.py", "x")
+    log.bash("rm -rf old")
+    found = log.find()
+    assert [found.resources.state_at(n, 9) for n in (inside, beside)] == ["stale", "live"]
+    assert "file:/w/old" not in found.resources.by_key
