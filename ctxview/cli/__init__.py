@@ -1,5 +1,18 @@
-"""The command line. `main` is the one place where errors become words on stderr and an exit code."""
+"""The command line."""
 
-from ctxview.cli.main import main
+from __future__ import annotations
 
-__all__ = ["main"]
+import sys
+from typing import NoReturn
+
+
+def main(args: list[str] | None = None) -> NoReturn:
+    """Run the command line and leave the process with its exit code."""
+    try:
+        # Inside the guard: Ctrl-C while modules load is an interruption like any other.
+        from ctxview.cli.main import run
+
+        code = run(args)
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)

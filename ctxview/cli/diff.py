@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from ctxview.cli.options import Named, check_stack, json_option, print_json, session_option, trace_options
+from ctxview.cli.options import (
+    Named,
+    check_stack,
+    json_option,
+    print_json,
+    session_option,
+    trace_options,
+    under_stack,
+)
 from ctxview.cli.plain import fit, number, say, width
 from ctxview.errors import UsageError
 from ctxview.text import one_line
@@ -17,7 +25,7 @@ from ctxview.text import one_line
 @trace_options
 @session_option
 @click.option("--turn", "-t", "turns", metavar="N|last|now", multiple=True, help="Give it twice: from, to.")
-@click.option("--stack", "stacks", metavar="STACK", multiple=True, help="The window's stack; default: recorded.")
+@click.option("--stack", "stacks", metavar="STACK", multiple=True, help="The windows' stack; twice: from, to.")
 @json_option
 def command(trace: Named, session: str | None, turns: tuple[str, ...], stacks: tuple[str, ...], as_json: bool) -> None:
     """What changed between the windows of two turns.
@@ -28,12 +36,16 @@ def command(trace: Named, session: str | None, turns: tuple[str, ...], stacks: t
 
     if len(turns) != 2:
         raise UsageError(f"diff compares two turns, {len(turns)} given", "write: --turn A --turn B")
+    if len(stacks) > 2:
+        raise UsageError(f"diff compares at most two stacks, {len(stacks)} given", "write: --stack X --stack Y")
     for stack in stacks:
         check_stack(stack)
     with trace.open() as opened:
         view = opened.view(session)
         a, b = (view.resolve_turn(t) for t in turns)
-        report = diff_report(view, a, b)
+        first = under_stack(view, stacks[0] if stacks else "recorded")
+        second = under_stack(view, stacks[1]) if len(stacks) == 2 else first
+        report = diff_report(first, a, b, second)
     if as_json:
         print_json(report)
         return

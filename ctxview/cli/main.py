@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import click
 
@@ -22,6 +22,8 @@ VERBS: Final[dict[str, tuple[str, str]]] = {
     "info": ("ctxview.cli.info", "What a trace's files hold and how its sessions went."),
     "show": ("ctxview.cli.show", "The window at a turn, as text or JSON."),
     "diff": ("ctxview.cli.diff", "What changed between the windows of two turns."),
+    "replay": ("ctxview.cli.replay", "What the session would have sent under other policies."),
+    "policies": ("ctxview.cli.policies", "The policies that a stack can be made of."),
     "block": ("ctxview.cli.block", "The life of one block: when it stood in the window, and why it left."),
     "ledger": ("ctxview.cli.ledger", "What the agent noted, and whether it reached what it wrote."),
     "sql": ("ctxview.cli.sql", "Ask one SELECT of a trace's views."),
@@ -82,8 +84,8 @@ def cli(ctx: click.Context) -> None:
         ctx.exit(2)
 
 
-def main(args: list[str] | None = None) -> NoReturn:
-    """Run the command line and leave the process with its exit code."""
+def run(args: list[str] | None = None) -> int:
+    """Run the command line and return its exit code: the one place where errors become words on stderr."""
     try:
         result: Any = cli.main(args=args, prog_name="ctxview", standalone_mode=False)
         code = result if isinstance(result, int) else 0
@@ -106,7 +108,7 @@ def main(args: list[str] | None = None) -> NoReturn:
         # The reader of the pipe has seen enough; without this, Python complains once more while closing stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    sys.exit(code)
+    return code
 
 
 def _complain(cause: str, fix: str) -> None:

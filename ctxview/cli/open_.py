@@ -31,7 +31,7 @@ def command(trace: Named, session: str | None, turn: str, block: str | None, sta
     if not has_terminal():
         from ctxview.cli.show import print_window
 
-        return print_window(trace, session, turn)
+        return print_window(trace, session, turn, stack=stack)
     if turn not in ("last", "now") and not (turn.isdigit() and int(turn) >= 1):
         raise UsageError(f"no turn {turn!r}", "give a number from 1, `last` or `now`")
     number = int(turn) if turn.isdigit() else None

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from ctxview.errors import UsageError
 from ctxview.text import safe_text
 
 if TYPE_CHECKING:
     from ctxview.ingest import Trace
+    from ctxview.window import SessionView
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-STACKS: Final = ("recorded",)
+RECORDED: Final = "recorded"
 _BAR_AFTER: Final = 0.7
 """Seconds of reading before a bar appears: short reads need none."""
 _BAR_EVERY: Final = 0.1
@@ -81,9 +81,25 @@ def stack_option(command: F) -> F:
 
 
 def check_stack(stack: str) -> None:
-    """Raises UsageError for a stack that cannot be shown."""
-    if stack not in STACKS:
-        raise UsageError(f"unknown stack {stack!r}", f"known: {', '.join(STACKS)}")
+    """Raises UsageError for a text that means no stack."""
+    if stack == RECORDED:
+        return
+    from ctxview.policies import parse_stack
+
+    parse_stack(stack)
+
+
+def under_stack(view: SessionView, stack: str) -> SessionView:
+    """The session's windows under a stack. What a policy could not keep to is said on stderr."""
+    if stack == RECORDED:
+        return view
+    from ctxview.policies import parse_stack
+    from ctxview.replay import replay
+
+    replayed = replay(view, parse_stack(stack))
+    for failure in replayed.failures:
+        remark(failure.message)
+    return replayed.view
 
 
 def remark(words: str) -> None:

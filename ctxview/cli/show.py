@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxview.cli.options import Named, check_stack, json_option, print_json, session_option, stack_option, trace_options
+from ctxview.cli.options import (
+    Named,
+    check_stack,
+    json_option,
+    print_json,
+    session_option,
+    stack_option,
+    trace_options,
+    under_stack,
+)
 from ctxview.cli.plain import GLYPHS, fit, number, percent, say, table, width
 from ctxview.text import one_line, safe_text
 
@@ -33,16 +42,24 @@ def command(trace: Named, session: str | None, turn: str, history: bool, stack: 
         from ctxview.report import show_report
 
         with trace.open() as opened:
-            view = opened.view(session)
+            view = under_stack(opened.view(session), stack)
             print_json(show_report(view, view.resolve_turn(turn), history=history))
         return 0
-    return print_window(trace, session, turn, history=history, full=full)
+    return print_window(trace, session, turn, history=history, full=full, stack=stack)
 
 
-def print_window(trace: Named, session: str | None, turn: str, *, history: bool = False, full: bool = False) -> int:
+def print_window(
+    trace: Named,
+    session: str | None,
+    turn: str,
+    *,
+    history: bool = False,
+    full: bool = False,
+    stack: str = "recorded",
+) -> int:
     """Print a window as text."""
     with trace.open() as opened:
-        view = opened.view(session)
+        view = under_stack(opened.view(session), stack)
         at = view.resolve_turn(turn)
         _header(opened.name, view, at, history)
         rows = view.history(at) if history else view.window(at)
