@@ -68,6 +68,11 @@ def test_memory_files(text: str):
     assert "system" in kinds_of(block("user", text))
 
 
+def test_an_abandoned_branch_pins_nothing():
+    left = replace(person("Never touch auth."), enters=False)
+    assert [(p.block, p.kind) for p in pins_of(left, person("Read the notes."))] == [(1, "goal")]
+
+
 def test_a_mere_reference_to_a_memory_file_is_none():
     assert kinds_of(person("Hi."), block("note", "The person named these files:\n- /home/dev/CLAUDE.md")) == set()
 

@@ -181,16 +181,23 @@ def test_pins_are_sorted_and_quotes_short():
 
 
 def test_recall_on_pins_that_a_person_listed():
-    """Lines and kinds only, listed by reading transcripts; nothing of their text is kept."""
+    """Lines and kinds only, listed by reading transcripts; nothing of their text is kept.
+
+    `tuned` sessions were read before the rules were written, `held-out` ones after; the rules found 80 % of the latter
+    at first sight, and were widened since. `block` is given where a line of the log is a whole session.
+    """
     if not CORPUS.is_dir():
         pytest.skip("the corpus of real transcripts is not beside this checkout")
     with (ROOT / "corpus" / "pins_recall.tsv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    seen: dict[str, set[tuple[int, str]]] = {}
+    seen: dict[str, set[tuple[str, str, str]]] = {}
     for name in {row["file"] for row in rows}:
         if not (CORPUS / name).is_file():
             pytest.skip(f"{name} is not in this corpus")
-        seen[name] = {(a.block.origin.line, p.kind) for a, p in pins_in(CORPUS / name)}
-    missed = [row for row in rows if (int(row["line"]), row["kind"]) not in seen[row["file"]]]
-    assert len(rows) >= 30
-    assert 1 - len(missed) / len(rows) >= 0.85, missed
+        pins = [(str(a.block.origin.line), str(a.n), p.kind) for a, p in pins_in(CORPUS / name)]
+        seen[name] = {(line, block, kind) for line, n, kind in pins for block in ("", n)}
+    for part in ("tuned", "held-out"):
+        listed = [row for row in rows if row["set"] == part]
+        missed = [row for row in listed if (row["line"], row["block"], row["kind"]) not in seen[row["file"]]]
+        assert len(listed) >= 30
+        assert 1 - len(missed) / len(listed) >= 0.85, missed

@@ -21,11 +21,11 @@ _VERDICT: Final = re.compile(r"^(?:APPROVED(?: by\b|:)|Approved by\b|approval gr
 _LONGEST_WORDS: Final = 30
 
 _STRONG: Final = re.compile(
-    r"\b(?:approved|I approve|go ahead|lgtm|ship it|please (?:proceed|continue|confirm and)|I confirm|confirmed"
-    r"|you (?:may|can) (?:go ahead|proceed|merge|push|"
-    r"deploy|continue)|sounds (?:good|great|fine|perfect)|looks (?:good|great)(?: to me)?|merge it|happy to proceed"
-    r"|good to go|works for me|that works|let's go(?! (?:back|with|for|to|over|through))|"
-    r"I'd like to proceed|(?:let's|we can|can) proceed|that's (?:fine|acceptable))\b|^(?:approve|go for it)\b",
+    r"\b(?:(?:is|are|plan|that's|it's|fully) approved|I approve|go ahead|lgtm|ship it|I confirm|confirmed"
+    r"|please (?:proceed|continue|confirm and)|you (?:may|can) (?:go ahead|proceed|merge|push|deploy|continue)"
+    r"|sounds (?:good|great|fine|perfect)|looks (?:good|great)(?: to me)?|merge it|happy to proceed|good to go"
+    r"|works for me|that works|let's go(?! (?:back|with|for|to|over|through))|I'd like to proceed"
+    r"|(?:let's|we can|can) proceed|that's (?:fine|acceptable))\b|^(?:approved?|go for it)\b|\bapproved[.!]?$",
     re.IGNORECASE,
 )
 _YES: Final = re.compile(
@@ -39,6 +39,10 @@ _ORDER: Final = re.compile(
     r"update|upgrade|change|add|use|continue|confirm|commit|write|make|transfer|downgrade)\b",
     re.IGNORECASE,
 )
+_YES_PLEASE: Final = re.compile(
+    r"^(?:yes|yep|yeah|sure)\b[,.!\s]*(?:please\b|i(?:'d| would) (?:like|appreciate|love|be happy)\b|that would be)"
+)
+_BUT: Final = re.compile(r"\b(?:but|not|unless|before|only if|no)\b|n't\b")
 _HEDGED: Final = re.compile(
     r"\b(?:not|no|but|before|if|unless|until|wait|however|could|does|what|how|why|my (?:user|reservation)|id is"
     r"|I'll go ahead|I will go ahead)\b|n't\b|\bcan (?!proceed|go|merge|push|deploy|continue)|#STOP",
@@ -79,6 +83,8 @@ def approval_in_words(sentence: Sentence, *, asked: bool, alone: bool, proposed:
         return None
     if len(words.split()) > _LONGEST_WORDS:
         return None
+    if proposed and _YES_PLEASE.match(words) and not _BUT.search(words):
+        return Found("approval", "yes to the agent's question", shorten(sentence.text))
     if _HEDGED.search(words):
         return None
     if _THANKS.search(words) and not _GO.search(words):

@@ -85,7 +85,7 @@ _REQUIRES: Final[tuple[Rule, ...]] = (
     order("stick to …", "stick to|limit yourself|adhere|comply",
           r"\b(?:stick\s+to|limit\s+yourself\s+to|adhere\s+to|comply\s+with)\b"),
     rule("it is required", "required|mandatory|obligatory", r"\b(?:is|are)\s+(?:required|mandatory|obligatory)\b"),
-    rule("needs to be …", " to ",
+    rule("needs to be …", "need to |needs to |has to |have to ",
          r"\b(?:it|this|that|they|everything|all|which|output|results?|tests?|code)\s+(?:needs?|has|have)\s+to\s+"
          r"(?:be|stay|remain|run|support|use|pass)\b(?!\s+(?:a\s+way|some))"),
     order("keep each …", "keep ", r"\bkeep\s+(?:each|every|all)\b"),

@@ -19,11 +19,13 @@ _SETTLES: Final[tuple[Rule, ...]] = (
     rule("decided", "decided|agreed|settled|chosen|opted",
          r"\b(?:we|I)(?:'ve|\s+have)?\s+(?:already\s+|now\s+)?(?:decided|agreed|settled on|chosen|opted)\b"),
     rule("let's …", "let's|lets ",
-         r"\blet'?s\s+(?:go\s+(?:with|for|back)|use|do|stick\s+(?:with|to)|keep|switch|skip|not\b|take|drop|leave|make"
-         r"|focus|start\s+(?:with|there)|continue|add|move(?!\s+on\b)|remove|call|ignore|have|put)"),
-    rule("I'll go with", "ll |will|like to|choose|pick",
+         r"\b(?:let's|lets)\s+(?!(?:see|say|hope|talk|discuss|think|pretend|assume|be|wait|move\s+on|try\s+to\s+find|"
+         r"hear|know|me|us|you|it|the|users?|them|him|her|proceed|go(?!\s+(?:with|for|back|over|through)\b))\b)[a-z«]"),
+    rule("I'll go with", "'ll |i will|we will|like to|choose|pick|ahead with|proceed with",
          r"\b(?:I'll|I will|I'd like to|we'll|we will)\s+(?:go\s+(?:with|for)|take|choose|pick|opt for)\b"
-         r"|\bI\s+(?:choose|pick)\b"),
+         r"|\bI\s+(?:choose|pick)\b|\b(?:go\s+ahead|proceed)\s+with\s+(?:the\s+)?(?:option|first|second|third)\b"),
+    rule("… for now", "for now",
+         r"\b(?:use|do|keep|skip|leave|stick with|stay with)\b.{1,60}\bfor now\b|^for now\b"),
     rule("not needed", "need",
          r"\b(?:we|you)\s+(?:do\s*not|don'?t)\s+need\s+(?:to|the|any|a)\b|^no\s+need\s+(?:to|for)\b"),
     rule("use … instead", "instead",

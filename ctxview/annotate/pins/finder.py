@@ -18,7 +18,7 @@ from ctxview.annotate.pins.decisions import agents_decision, answer, decision, o
 from ctxview.annotate.pins.denials import denial_in_words, denial_of_note, denial_of_result
 from ctxview.annotate.pins.found import Found, shorten
 from ctxview.annotate.pins.preferences import preference
-from ctxview.annotate.pins.questions import marked_question, proposes, question_of_agent, question_of_person
+from ctxview.annotate.pins.questions import REMARK, marked_question, proposes, question_of_agent, question_of_person
 from ctxview.annotate.pins.rules import DEFAULT, PRIORITY, PinRules
 from ctxview.annotate.pins.sentences import Sentence, sentences
 from ctxview.annotate.pins.standing import (
@@ -70,6 +70,8 @@ class PinFinder:
 
     def see(self, block: Block, n: int, turn: int) -> None:
         """Take in the next block. `n` is its number, `turn` the number of calls so far."""
+        if not block.enters:
+            return  # an abandoned branch: it stood in no window, so no window can miss it
         kind = block.kind
         if kind == "tool_result":
             self._result(block, n, turn)
@@ -147,7 +149,7 @@ class PinFinder:
         question = question_of_agent(text)
         if question is not None:
             self._asking = self._add(question, n, turn)
-            self._asked, self._proposed = True, proposes(question.quote)
+            self._asked, self._proposed = True, question.rule != REMARK and proposes(question.quote)
         self._follow_tasks(block, n, turn)
 
     def _note(self, block: Block, n: int, turn: int) -> None:
@@ -195,6 +197,8 @@ class PinFinder:
         chosen = option(block.text) if self._asked else None
         if chosen is not None:
             found = [chosen, *(f for f in found if f.kind != "approval")]
+        if self._goal == (block.origin.file, block.origin.line, block.message):
+            found = [f for f in found if f.kind != "approval"]  # nothing was put forward yet
         if self._denied and not any(f.kind in ("denial", "decision", "approval") for f in found) and split:
             found.append(Found("decision", "corrects: said right after a refusal", shorten(split[0].text)))
         self._end(self._asking, turn)

@@ -32,7 +32,7 @@ _WISHES: Final[tuple[Rule, ...]] = (
          r"|significant)\b|\b(?:one|two|three|four|\d)\s+decimals?\b.{0,30}$"),
     rule("keep it short", "keep|make",
          rf"(?:{_CLAUSE}|\bto\s+)(?:keep|make)\s+(?:\S+\s+){{1,4}}{_SHORT}\b"),
-    rule("be brief", "be ",
+    rule("be brief", "be brief|be conc|be terse|be succ|be tho|be dir|be prec|be crit|be hon|be very|be as",
          rf"{_CLAUSE}be\s+(?:very\s+|as\s+)?(?:brief|concise|terse|succinct|thorough|direct|precise|critical|honest)\b"),
     rule("as … as possible", "possible",
          r"\bas\s+(?:short|simple|small|lightweight|concise|minimal|brief|cheap|clean|few|little|close|simply)\b.{0,40}"
@@ -42,13 +42,15 @@ _WISHES: Final[tuple[Rule, ...]] = (
          r"|document|spell|structure|style|organi[sz]e|measure|report)\s+(?:\S+\s+){0,5}?(?:by|with|using|in|as)\b"),
     rule("we usually …", "we ",
          r"\bwe\s+(?:usually|normally|generally|typically)\s+(?:use|do|keep|put|call|test|work)\b"),
-    rule("answer in …", " in ",
+    rule("answer in …", "answer|reply|respond|write|speak|communicate",
          rf"{_CLAUSE}(?:answer|reply|respond|write|speak|communicate)\s+(?:\S+\s+){{0,3}}?in\s+(?:english|german|french"
          r"|spanish|korean|japanese|chinese|italian|portuguese|plain|simple|short|one|two|markdown|bullet|full"
          r"|complete|uk|us|british|american)\b"),
     rule("we want …", "want|love",
          r"\bwe\s+(?:\w+ly\s+|really\s+|just\s+)?want\s+(?:an?|something|it\s+to|them\s+to|this\s+to"
          r"|to\s+(?:use|keep|avoid|support|stay))\b|\blove\s+to\s+(?:solve|use|keep|have|see)\b"),
+    rule("I'd like to use …", "like to",
+         r"\b(?:I|we)(?:'d| would)\s+(?:\w+\s+)?like\s+to\s+(?:use|keep|avoid|stay\s+with|pay|stick)\b"),
     rule("in the style of", "in the style", r"\bin the style of\b"),
     rule("ideally", "ideally", r"^(?:\w+[, ]+)?ideally\b|[,;(]\s*ideally\b"),
     rule("favour", "favo|doubt", r"(?:^|[,;:]\s*)favou?r\s+\w+|\bwhen in doubt\b"),

@@ -8,6 +8,7 @@ from typing import Final
 from ctxview.annotate.pins.found import Found, shorten
 from ctxview.annotate.pins.sentences import Sentence, sentences
 
+REMARK: Final = "the agent asks, and adds a remark"
 _TAIL_CHARS: Final = 700
 _MARKED: Final = re.compile(
     r"^(?:open|unresolved|pending|outstanding)\s+(?:question|point|issue|item)s?\s*[:—–-]\s*\S|^TBD\b\s*:?|\b(?:still"
@@ -37,12 +38,14 @@ def question_of_agent(text: str) -> Found | None:
         before, last = last, sentence
     if last is None:
         return None
+    if last.asks and _OFFER.search(last.low):
+        return None
     if last.asks:
         return Found("question", "the agent ends with a question", shorten(last.text))
     if _ASKS_TO_CONFIRM.search(last.low) and not _POLITE.search(last.low):
         return Found("question", "the agent asks to be told", shorten(last.text))
     if before is not None and before.asks and len(last.text) < 200:
-        return Found("question", "the agent ends with a question", shorten(before.text))
+        return Found("question", REMARK, shorten(before.text))
     return None
 
 
@@ -63,8 +66,12 @@ def proposes(question: str) -> bool:
     return _PROPOSES.search(question) is not None
 
 
-_POLITE: Final = re.compile(r"\b(?:any (?:other|more|further)|anything else|further assistance|more questions"
-    r"|need (?:any|more|further))\b", re.IGNORECASE)
+_POLITE: Final = re.compile(
+    r"\b(?:any (?:other|more|further|issues|problems|questions)|anything else|further assistance|more questions"
+    r"|need (?:any|more|further))\b"
+)
+_OFFER: Final = re.compile(r"^(?:is there )?anything (?:else )?(?:i|we) can\b|^how can i (?:help|assist)\b")
+
 
 
 def marked_question(sentence: Sentence) -> Found | None:

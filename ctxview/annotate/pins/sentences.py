@@ -34,7 +34,7 @@ _PASTED: Final = re.compile(
 )
 _LIST_MARK: Final = re.compile(r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)]\s+|[a-zA-Z][.)]\s+|#{1,6}\s+)")
 _WRAPS: Final = re.compile(r"\s*[a-z(\"'`]")
-_END: Final = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?][\"')\]*_`]))\s+(?=[\"'(\[*_`“]*\w)")
+_END: Final = re.compile(r"([.!?…][\"')\]*_`]*)\s+(?=[\"'(\[*_`“]*\w)")
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|fig|Mr|Mrs|Dr|St)\.|\b[A-Z]\."
     r"|\.\.\.)$")
 _QUOTES: Final = re.compile("[\"`“«']|://")
@@ -70,7 +70,8 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 def plain(text: str) -> str:
     """`text` without emphasis, quotations and inline code replaced, so that only the writer's own words are left."""
-    text = text.replace("*", "").replace("’", "'").replace("__", "")
+    if "*" in text or "’" in text or "__" in text:
+        text = text.replace("*", "").replace("’", "'").replace("__", "")
     return _MASKED.sub("«…»", text) if _QUOTES.search(text) else text
 
 
@@ -106,9 +107,9 @@ def _paragraphs(text: str) -> Iterator[str]:
 def _split(paragraph: str) -> Iterator[str]:
     start = 0
     for end in _END.finditer(paragraph):
-        if _ABBREVIATION.search(paragraph, max(start, end.start() - 8), end.start()):
+        if _ABBREVIATION.search(paragraph, max(start, end.end(1) - 8), end.end(1)):
             continue
-        yield paragraph[start : end.start()]
+        yield paragraph[start : end.end(1)]
         start = end.end()
     if start < len(paragraph):
         yield paragraph[start:]
