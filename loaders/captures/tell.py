@@ -196,9 +196,12 @@ def _faults(
         yield "warning", problem
     if window.lost is not None and window.lost not in told.lost:
         told.lost.add(window.lost)
-        yield "warning", (
-            f"the request goes on with {window.lost[:120]}, which this log does not hold: "
-            "what its window held before is not known"
+        yield (
+            "warning",
+            (
+                f"the request goes on with {window.lost[:120]}, which this log does not hold: "
+                "what its window held before is not known"
+            ),
         )
     for item in unresolved:
         if item not in told.lost:

@@ -138,9 +138,7 @@ class Threads:
         self._remember(step.thread, asked, exchange)
         return step
 
-    def _step(
-        self, best: Thread | None, cut: bool, asked: Asked, exchange: Exchange, file: int, scope: str
-    ) -> Step:
+    def _step(self, best: Thread | None, cut: bool, asked: Asked, exchange: Exchange, file: int, scope: str) -> Step:
         same = best is not None and best.last_asked.body == asked.body
         if best is not None and best.last is not None and same and not best.answered:
             return Step(best, best.last.number, repeats=True)
