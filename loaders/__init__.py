@@ -36,6 +36,8 @@ ENTRY_POINTS: Final = "ctxview.loaders"
 
 _SURE_ENOUGH: Final = 0.5
 """Confidence below which a file is nobody's."""
+_CERTAIN: Final = 0.9
+"""Confidence at which no other loader is asked."""
 
 
 def all_loaders() -> tuple[Loader, ...]:
@@ -63,6 +65,8 @@ def detect(file: SourceFile) -> Loader | None:
         confidence = _confidence(loader, head, file.name)
         if confidence >= _SURE_ENOUGH and confidence > most:
             best, most = loader, confidence
+        if most >= _CERTAIN:
+            break  # looking on costs more than reading a small trace
     return best
 
 
