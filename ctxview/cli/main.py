@@ -1,11 +1,12 @@
 """`ctxview`: finds the verb, loads only that verb's module, and turns errors into exit codes.
 
 `ctxview TRACE...` without a verb opens the trace. Exit codes: 0 ok, 1 a gate failed, 2 usage, 3 unreadable input,
-130 interrupted.
+130 interrupted, 70 a fault of ctxview itself.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -86,6 +87,9 @@ def cli(ctx: click.Context) -> None:
 
 def run(args: list[str] | None = None) -> int:
     """Run the command line and return its exit code: the one place where errors become words on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without our glyphs shows `?`, never a traceback
     try:
         result: Any = cli.main(args=args, prog_name="ctxview", standalone_mode=False)
         code = result if isinstance(result, int) else 0
@@ -108,6 +112,11 @@ def run(args: list[str] | None = None) -> int:
         # The reader of the pipe has seen enough; without this, Python complains once more while closing stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except Exception as error:
+        if os.environ.get("CTXVIEW_TRACEBACK"):
+            raise
+        _complain(f"a fault in ctxview itself: {type(error).__name__}: {error}", "CTXVIEW_TRACEBACK=1 shows where")
+        code = 70
     return code
 
 

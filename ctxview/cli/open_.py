@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 @session_option
 @click.option("--turn", "-t", metavar="N|last|now", default="last", show_default=True, help="Turn to open at.")
 @click.option("--block", metavar="ID", help="Block to put the cursor on.")
+@click.option("--query", metavar="WORDS", help="Words to search for in whole texts.")
 @stack_option
-def command(trace: Named, session: str | None, turn: str, block: str | None, stack: str) -> int:
+def command(trace: Named, session: str | None, turn: str, block: str | None, query: str | None, stack: str) -> int:
     """Open a trace in the terminal interface (the default verb).
 
     Without a terminal it prints what `ctxview show` prints.
@@ -35,7 +36,7 @@ def command(trace: Named, session: str | None, turn: str, block: str | None, sta
     if turn not in ("last", "now") and not (turn.isdigit() and int(turn) >= 1):
         raise UsageError(f"no turn {turn!r}", "give a number from 1, `last` or `now`")
     number = int(turn) if turn.isdigit() else None
-    return open_in_terminal(trace, Focus(session=session, turn=number, block=block))
+    return open_in_terminal(trace, Focus(session=session, turn=number, block=block, query=query or None))
 
 
 def has_terminal() -> bool:

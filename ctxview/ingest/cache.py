@@ -19,7 +19,8 @@ from typing import Final
 from ctxview import __version__
 from ctxview.errors import UnreadableError, UsageError
 from ctxview.ingest.inputs import Inputs, find_inputs
-from ctxview.ingest.load import ProgressCall, read_inputs
+from ctxview.ingest.load import ProgressCall, read_inputs, sidecar_of
+from ctxview.ingest.settings import settings_for
 from ctxview.ingest.trace import Trace
 from ctxview.store import OutdatedError, Store
 
@@ -102,9 +103,9 @@ def _open_known(place: Path, inputs: Inputs, say: Say, *, is_named: bool) -> Tra
         say(f"reading the trace anew: {error.cause}")
         return None
     meta = json.loads(store.meta("inputs") or "null") or {}
-    if meta.get("stamp") == inputs.stamp() and meta.get("version") == __version__:
+    if meta == _identity(inputs):
         os.utime(place)  # the least recently used are pruned first
-        return Trace(inputs.name, store)
+        return Trace(inputs.name, store, sidecar_of(inputs))
     store.close()
     if is_named and [s[0] for s in meta.get("stamp", [])] != [s[0] for s in inputs.stamp()]:
         raise UsageError(f"{place} holds another trace", "name another file for --db, or leave TRACE out to query it")
@@ -113,16 +114,21 @@ def _open_known(place: Path, inputs: Inputs, say: Say, *, is_named: bool) -> Tra
     return None
 
 
+def _identity(inputs: Inputs) -> dict[str, object]:
+    """What a database was made from: it serves for nothing else."""
+    return {"version": __version__, "stamp": inputs.stamp(), "settings": settings_for(inputs).stamp}
+
+
 def _build(place: Path, inputs: Inputs, progress: ProgressCall | None) -> Trace:
-    stamp = inputs.stamp()  # before reading: a file that grows meanwhile is read again next time
+    identity = _identity(inputs)  # before reading: a file that grows meanwhile is read again next time
     store = Store.create(place, replace=True)
     try:
-        store.set_meta("inputs", json.dumps({"version": __version__, "stamp": stamp}))
+        store.set_meta("inputs", json.dumps(identity))
         read_inputs(inputs, store, progress)
     finally:
         store.close()
     _prune(place)
-    return Trace(inputs.name, Store.open(place))
+    return Trace(inputs.name, Store.open(place), sidecar_of(inputs))
 
 
 def _prune(newest: Path) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+from ctxview.annotate.sidecar import sidecar_path
 from ctxview.audit import audit_view
 from ctxview.errors import UnreadableError
 from ctxview.ingest.contents import Contents
 from ctxview.ingest.inputs import Inputs
 from ctxview.ingest.sessions import Session
+from ctxview.ingest.settings import Settings, settings_for
 from ctxview.ingest.trace import Trace
 from ctxview.loaders import detect, explain_unknown
 from ctxview.loaders.source import Loader, Source, SourceFile
@@ -55,13 +58,22 @@ class _File:
         )
 
 
-def read_inputs(inputs: Inputs, store: Store, progress: ProgressCall | None = None, *, exact: bool = True) -> Trace:
+def read_inputs(
+    inputs: Inputs,
+    store: Store,
+    progress: ProgressCall | None = None,
+    *,
+    exact: bool = True,
+    settings: Settings | None = None,
+) -> Trace:
     """Read the files into `store`, which the trace then owns. `exact` False counts nothing: all sizes are estimates.
 
     What cannot be read becomes an issue and the rest still loads; a transcript without a conversation gives a trace
     without sessions. Raises UnreadableError, naming each cause, when nothing could be read as a transcript.
     """
-    ingest = _Ingest(store, progress, exact)
+    settings = settings or settings_for(inputs)
+    store.set_meta("stale_after", json.dumps(dict(settings.resources.stale_after)))
+    ingest = _Ingest(store, progress, exact, settings)
     ingest.issues += inputs.issues
     try:
         with no_collection():
@@ -75,7 +87,13 @@ def read_inputs(inputs: Inputs, store: Store, progress: ProgressCall | None = No
         raise
     finally:
         ingest.close()
-    return Trace(inputs.name, store)
+    return Trace(inputs.name, store, sidecar_of(inputs))
+
+
+def sidecar_of(inputs: Inputs) -> Path | None:
+    """Where a person's marks on this trace are kept: beside its first file; nowhere for what came through a pipe."""
+    first = next((f.path for f in inputs.files if f.path is not None), None)
+    return sidecar_path(first) if first is not None else None
 
 
 def _nothing_read(inputs: Inputs, ingest: _Ingest) -> UnreadableError:
@@ -89,7 +107,8 @@ def _nothing_read(inputs: Inputs, ingest: _Ingest) -> UnreadableError:
 class _Ingest:
     """The state of one reading."""
 
-    def __init__(self, store: Store, progress: ProgressCall | None, exact: bool) -> None:
+    def __init__(self, store: Store, progress: ProgressCall | None, exact: bool, settings: Settings) -> None:
+        self._settings = settings
         self.store = store
         self.issues: list[Issue] = []
         self._progress = progress
@@ -135,7 +154,7 @@ class _Ingest:
                     if event.session in self._sessions:
                         self._sessions[event.session].feed(event)
                     else:
-                        self._sessions[event.session] = Session(event, self.store, self._contents)
+                        self._sessions[event.session] = Session(event, self.store, self._contents, self._settings)
                 case _:
                     self._sessions[event.session].feed(event)
                     if self._contents.pump():

@@ -66,15 +66,16 @@ class Loading:
                 kind = UsageError if told["code"] == 2 else UnreadableError
                 raise kind(told["error"], told["fix"])
             elif "place" in told:
-                return self._open(Path(told["place"]), told["name"])
+                return self._open(told)
         raise UnreadableError("the reading process ended early", "try again with `ctxview show`, which reads in place")
 
-    def _open(self, place: Path, name: str) -> Trace:
+    def _open(self, told: dict[str, Any]) -> Trace:
         from ctxview.ingest.trace import Trace
         from ctxview.store import Store
 
         try:
-            return Trace(name, Store.open(place))
+            sidecar = Path(told["sidecar"]) if told["sidecar"] else None
+            return Trace(told["name"], Store.open(Path(told["place"])), sidecar)
         finally:
             self.close()  # an open database stays readable after its file is gone
 
@@ -92,6 +93,7 @@ class Loading:
 def _serve(order: dict[str, Any]) -> None:
     from ctxview.ingest.cache import cache_place, open_at
     from ctxview.ingest.inputs import find_inputs
+    from ctxview.ingest.load import sidecar_of
 
     def tell(**words: object) -> None:
         sys.stdout.write(json.dumps(words) + "\n")
@@ -108,7 +110,8 @@ def _serve(order: dict[str, Any]) -> None:
         named = Path(order["db"]) if order["db"] else None
         place = named or (cache_place(inputs, say) if order["cache"] else None) or Path(order["spare"])
         open_at(place, inputs, progress, say, is_named=named is not None).close()
-        tell(place=str(place), name=inputs.name)
+        sidecar = sidecar_of(inputs)
+        tell(place=str(place), name=inputs.name, sidecar=str(sidecar) if sidecar else None)
     except CtxviewError as error:
         tell(error=error.cause, fix=error.fix, code=error.exit_code)
     except BrokenPipeError:

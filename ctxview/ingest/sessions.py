@@ -11,6 +11,7 @@ from ctxview.annotate import Facts
 from ctxview.annotate.observations import ObservationFinder
 from ctxview.annotate.pins import PinFinder
 from ctxview.ingest.contents import Contents
+from ctxview.ingest.settings import Settings
 from ctxview.model import Block, BlockRow, Call, CallEnd, Cut, Edit, SessionRow, SessionStart, Snapshot, SpanRow
 from ctxview.reconstruct import Arrival, SessionBuilder
 from ctxview.store import Store
@@ -21,7 +22,7 @@ from ctxview.window.view import PREVIEW_CHARS
 class Session:
     """Feeds one session's events to its builder and its results to the store."""
 
-    def __init__(self, start: SessionStart, store: Store, contents: Contents) -> None:
+    def __init__(self, start: SessionStart, store: Store, contents: Contents, settings: Settings) -> None:
         self._store = store
         self._contents = contents
         self._waiting: deque[tuple[Arrival, int]] = deque()
@@ -33,8 +34,8 @@ class Session:
         """Content key of each block's verbatim text."""
         self._model: str | None = None
         self._has_usage = False
-        self._pins = PinFinder()
-        self._observations = ObservationFinder(cwd=start.cwd)
+        self._pins = PinFinder(settings.pins)
+        self._observations = ObservationFinder(settings.resources, start.cwd)
         self._builder = SessionBuilder(start, contents.keep, self._arrive)
 
     @property

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 
+from ctxview.annotate import sidecar
 from ctxview.errors import UsageError
 from ctxview.model import FileRow, IssueRow, SessionRow
 from ctxview.store import Store
@@ -14,8 +17,9 @@ from ctxview.window import SessionView
 class Trace:
     """What every face opens. Close it, or use it in a `with` statement."""
 
-    def __init__(self, name: str, store: Store) -> None:
+    def __init__(self, name: str, store: Store, beside: Path | None = None) -> None:
         self.name = name
+        self._sidecar = beside
         self.store = store
         self.sessions: tuple[SessionRow, ...] = store.sessions()
         """The main session first."""
@@ -27,8 +31,28 @@ class Trace:
         """A session by its id or a unique prefix; the main one by default. Raises UsageError."""
         session = self.resolve(session_id)
         if session not in self._views:
-            self._views[session] = self.store.view(session)
+            view = self.store.view(session)
+            if self._sidecar is not None:
+                marks = sidecar.read(self._sidecar).marks(session)
+                if marks:
+                    ids = {b.id: (b.n, b.turn) for b in view.blocks}
+                    view.facts = replace(view.facts, pins=sidecar.apply(view.facts.pins, marks, ids))
+            self._views[session] = view
         return self._views[session]
+
+    def pin(self, session_id: str | None, block_id: str, pinned: bool | None) -> SessionView:
+        """Pin a block by hand, unpin it whatever rule pinned it, or (None) let the rules decide again.
+
+        Kept in the sidecar beside the trace. Raises UsageError when the trace has no place of its own, or the sidecar
+        cannot be written.
+        """
+        if self._sidecar is None:
+            raise UsageError(f"{self.name} has no file to keep pins beside", "save it to a file and open that")
+        session = self.resolve(session_id)
+        mark = None if pinned is None else sidecar.Mark(pinned)
+        sidecar.update(self._sidecar, session, block_id, mark)
+        self._views.pop(session, None)
+        return self.view(session)
 
     def resolve(self, session_id: str | None) -> str:
         """The full id of a session. Raises UsageError naming what there is."""

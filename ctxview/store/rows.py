@@ -74,6 +74,7 @@ SESSION: Final = """
     SELECT session, parent, parent_call, agent, format, client, title, cwd, "limit", joins_roles, started, ended
     FROM sessions WHERE n = ?
 """
+STALE_AFTER: Final = "SELECT value FROM meta WHERE key = 'stale_after'"
 NUMBER: Final = "SELECT n FROM sessions WHERE session = ?"
 ISSUES: Final = "SELECT file, line, byte, severity, reason, session FROM issues ORDER BY n"
 FILES: Final = """

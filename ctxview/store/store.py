@@ -6,6 +6,7 @@ literal and every value a parameter; a test reads this package to make sure.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -258,6 +259,7 @@ class Store:
             if found is None:
                 raise UsageError(f"no session {session_id!r}", "see `ctxview info` for the sessions of a trace")
             n = found[0]
+            thresholds = cursor.execute(r.STALE_AFTER).fetchone()
             return SessionView(
                 row=r.sessions(rows(r.SESSION))[0],
                 turns=r.turns(ordered(r.TURNS)),
@@ -270,6 +272,7 @@ class Store:
                     tuple(r.pins(rows(r.PINS))),
                     tuple(r.observations(rows(r.OBSERVATIONS))),
                     tuple(r.changes(rows(r.CHANGES))),
+                    json.loads(thresholds[0]) if thresholds else None,
                 ),
                 texts=self.text,
                 texts_many=self.texts,

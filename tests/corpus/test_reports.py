@@ -15,7 +15,6 @@ from .names import CAPTURES, CHAT, CLAUDE_CODE
 Read = Callable[[str], Trace]
 
 WITHOUT_WINDOWS = {
-    "anthropic-proxy/claudetap-trace_thinking_on.json": "requests of another API",
     "chat-completions/tau2-sim-7c6a3e3e.json": "a voice run",
 }
 
