@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from ctxview.ledger.drafts import Draft, Drafts, find_drafts
 from ctxview.ledger.encoding import distinctive_tokens, holds_any, holds_value
@@ -16,6 +16,8 @@ from ctxview.window import SessionView
 Coarse: TypeAlias = Literal["encoded", "missing", "unchecked", "in-grace", "not-drafted"]
 Strict: TypeAlias = Literal["value-encoded", "missing", "not-drafted"]
 Tier: TypeAlias = Literal["window", "ledger", "source"]
+_READ: Final = 256
+"""Texts read at once."""
 _Overdue: TypeAlias = Literal["missing", "in-grace", "not-drafted"]
 
 
@@ -184,27 +186,33 @@ class Ledger:
     @cached_property
     def _sightings(self) -> dict[str, list[int]]:
         """Row id -> turns from which on its value could be read, oldest first: in any block but the system text."""
-        patterns = {row.id: _seen_pattern(row.value) for row in self.rows if row.value.strip()}
         found: dict[str, list[int]] = {row.id: [] for row in self.rows}
+        for block in self._view.blocks:
+            if block.kind not in ("system", "tools"):
+                for row_id in self._holders.get(block.content, ()):
+                    if block.turn + 1 not in found[row_id][-1:]:
+                        found[row_id].append(block.turn + 1)
+        return found
+
+    @cached_property
+    def _holders(self) -> dict[int, list[str]]:
+        """Content key -> ids of the rows whose value its text holds. Every text is read once, many at a time."""
+        patterns = {row.id: _seen_pattern(row.value) for row in self.rows if row.value.strip()}
+        found: dict[int, list[str]] = {}
         if not patterns:
             return found
-        texts: dict[int, str] = {}
-        for block in self._view.blocks:
-            if block.kind in ("system", "tools"):
-                continue
-            if block.content not in texts:
-                texts[block.content] = self._view.text(block.content)
-            for row_id, pattern in patterns.items():
-                if pattern.search(texts[block.content]) and (block.turn + 1) not in found[row_id][-1:]:
-                    found[row_id].append(block.turn + 1)
+        contents = sorted({b.content for b in self._view.blocks} | {s.content for s in self._view.spans})
+        for low in range(0, len(contents), _READ):
+            for content, text in self._view.texts(contents[low : low + _READ]).items():
+                held = [row_id for row_id, pattern in patterns.items() if pattern.search(text)]
+                if held:
+                    found[content] = held
         return found
 
     def _tier(self, row: LedgerRow, turn: int, seen: bool) -> Tier | None:
         if not seen:
             return None
-        window = self._view.spans_at(turn)
-        pattern = _seen_pattern(row.value)
-        if any(pattern.search(self._view.text(s.content)) for s in window):
+        if any(row.id in self._holders.get(s.content, ()) for s in self._view.spans_at(turn)):
             return "window"
         return "ledger" if row.noted_at is not None else "source"
 
