@@ -8,110 +8,109 @@ import random
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeAlias
 
-WORDS = (
-    "the window of a call holds what was sent and nothing else so a result that was cleared is gone for the model while "
-    "the log still shows it read config value parser queue retry limit token budget session turn block span edit cut "
-    "summary goal constraint denial approval resource file path line error warning test module function class return"
-).split()
+WORDS: Final = tuple(
+    line.strip()
+    for line in """
+    the window of a call holds what was sent and nothing else so a result that was cleared is gone for the model
+    while the log still shows it read config value parser queue retry limit token budget session turn block span edit
+    cut summary goal constraint denial approval resource file path line error warning test module function class return
+    """.replace(" ", "\n").splitlines()
+    if line.strip()
+)
+Record: TypeAlias = dict[str, Any]
 
 
 def write_session(path: Path, size: int, seed: int = 7) -> Path:
     """Write a session of about `size` bytes to `path`, the same on every run."""
-    rng = random.Random(seed)
+    written = 0
     with path.open("w", encoding="utf-8") as out:
-        written = 0
-        for record in _records(rng):
+        for record in _Session(random.Random(seed)).records():
             line = json.dumps(record, separators=(",", ":")) + "\n"
             out.write(line)
             written += len(line)
             if written >= size:
-                return path
+                break
     return path
 
 
-def _text(rng: random.Random, words: int) -> str:
-    return " ".join(rng.choices(WORDS, k=words)) + f" {rng.randrange(10**6)}"
+class _Session:
+    """One human message, then rounds of an answer, a call and its result, now and then a compaction."""
 
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._parent: str | None = None
+        self._seconds = 0
+        self._prompt = 20_000
 
-def _code(rng: random.Random, lines: int) -> str:
-    return "\n".join(
-        f"{i}\t    {rng.choice(WORDS)}_{rng.choice(WORDS)} = {rng.randrange(9999)}" for i in range(1, lines)
-    )
+    def records(self) -> Iterator[Record]:
+        turn = 0
+        while True:
+            if turn % 12 == 0:
+                yield self._line("user", message={"role": "user", "content": self._text(40)})
+            yield from self._round(turn)
+            self._prompt += 900
+            if self._prompt > 160_000:
+                yield from self._compaction()
+            turn += 1
 
+    def _round(self, turn: int) -> Iterator[Record]:
+        path = f"/work/project/src/module_{self._rng.randrange(400)}.py"
+        content = self._code(self._rng.randrange(20, 160))
+        yield self._answer(turn, {"type": "text", "text": self._text(30)})
+        call = {"type": "tool_use", "id": f"toolu_{turn}", "name": "Read", "input": {"file_path": path}}
+        yield self._answer(turn, call)
+        above = self._parent
+        for _ in range(3):
+            data = {"type": "hook_progress", "hookEvent": "PostToolUse", "command": self._text(60)}
+            yield self._line("progress", data=data)
+        self._parent = above
+        result = {"tool_use_id": f"toolu_{turn}", "type": "tool_result", "content": content}
+        copy = {"type": "text", "file": {"filePath": path, "content": content, "numLines": 90, "startLine": 1}}
+        yield self._line("user", message={"role": "user", "content": [result]}, toolUseResult=copy)
 
-def _records(rng: random.Random) -> Iterator[dict[str, Any]]:
-    """One human message, then rounds of thinking, calls and results, now and then a compaction."""
-    parent: str | None = None
-    prompt = 20_000
-    clock = 0
-    for turn in range(10**9):
-        base = {
+    def _answer(self, turn: int, part: Record) -> Record:
+        usage = {
+            "input_tokens": 4,
+            "cache_creation_input_tokens": 900,
+            "cache_read_input_tokens": self._prompt,
+            "output_tokens": 90,
+        }
+        message = {"id": f"msg_{turn}", "type": "message", "role": "assistant", "model": "claude-opus-4-6"}
+        message |= {"content": [part], "stop_reason": "tool_use", "usage": usage}  # type: ignore[dict-item]
+        return self._line("assistant", message=message, requestId=f"req_{turn}")
+
+    def _compaction(self) -> Iterator[Record]:
+        self._prompt = 25_000
+        last, self._parent = self._parent, None
+        metadata = {"trigger": "auto", "preTokens": 160_000}
+        yield self._line("system", subtype="compact_boundary", logicalParentUuid=last, compactMetadata=metadata)
+        yield self._line("user", isCompactSummary=True, message={"role": "user", "content": self._text(400)})
+
+    def _line(self, kind: str, **more: Any) -> Record:
+        self._seconds += 1
+        minutes, seconds = divmod(self._seconds, 60)
+        hours, minutes = divmod(minutes, 60)
+        days, hours = divmod(hours, 24)
+        own = str(uuid.UUID(int=self._rng.getrandbits(128)))
+        record = {
+            "type": kind,
+            "uuid": own,
+            "parentUuid": self._parent,
+            "timestamp": f"2026-01-{1 + days % 28:02d}T{hours:02d}:{minutes:02d}:{seconds:02d}.000Z",
             "isSidechain": False,
             "sessionId": "bench",
             "version": "2.1.0",
             "cwd": "/work/project",
-            "userType": "external",
+            **more,
         }
+        self._parent = own
+        return record
 
-        def line(kind: str, up: str | None, **more: Any) -> tuple[str, dict[str, Any]]:
-            nonlocal clock
-            clock += 1
-            own = str(uuid.UUID(int=rng.getrandbits(128)))
-            at = f"2026-01-{1 + clock // 86400 % 28:02d}T{clock // 3600 % 24:02d}:{clock // 60 % 60:02d}:{clock % 60:02d}.000Z"
-            return own, {"type": kind, "uuid": own, "parentUuid": up, "timestamp": at, **base, **more}
+    def _text(self, words: int) -> str:
+        return " ".join(self._rng.choices(WORDS, k=words)) + f" {self._rng.randrange(10**6)}"
 
-        if turn % 12 == 0:
-            parent, record = line("user", parent, message={"role": "user", "content": _text(rng, 40)})
-            yield record
-        message_id = f"msg_{turn}"
-        usage = {
-            "input_tokens": 4,
-            "cache_creation_input_tokens": 900,
-            "cache_read_input_tokens": prompt,
-            "output_tokens": 90,
-        }
-
-        def answer(part: dict[str, Any], up: str | None) -> tuple[str, dict[str, Any]]:
-            message = {
-                "id": message_id,
-                "type": "message",
-                "role": "assistant",
-                "model": "claude-opus-4-6",
-                "content": [part],
-            }
-            return line(
-                "assistant", up, message={**message, "stop_reason": "tool_use", "usage": usage}, requestId=f"req_{turn}"
-            )
-
-        parent, record = answer({"type": "text", "text": _text(rng, 30)}, parent)
-        yield record
-        path = f"/work/project/src/module_{rng.randrange(400)}.py"
-        call = {"type": "tool_use", "id": f"toolu_{turn}", "name": "Read", "input": {"file_path": path}}
-        parent, record = answer(call, parent)
-        yield record
-        content = _code(rng, rng.randrange(20, 160))
-        for _ in range(3):
-            _, progress = line(
-                "progress",
-                parent,
-                data={"type": "hook_progress", "hookEvent": "PostToolUse", "command": _text(rng, 60)},
-            )
-            yield progress
-        result = {"tool_use_id": f"toolu_{turn}", "type": "tool_result", "content": content}
-        raw = {"type": "text", "file": {"filePath": path, "content": content, "numLines": 90, "startLine": 1}}
-        parent, record = line("user", parent, message={"role": "user", "content": [result]}, toolUseResult=raw)
-        yield record
-        prompt += 900
-        if prompt > 160_000:
-            prompt = 25_000
-            top, record = line(
-                "system", None, subtype="compact_boundary", content="Conversation compacted", logicalParentUuid=parent,
-                compactMetadata={"trigger": "auto", "preTokens": 160_000},
-            )  # fmt: skip
-            yield record
-            parent, record = line(
-                "user", top, isCompactSummary=True, message={"role": "user", "content": _text(rng, 400)}
-            )
-            yield record
+    def _code(self, lines: int) -> str:
+        pick, number = self._rng.choice, self._rng.randrange
+        return "\n".join(f"{i}\t    {pick(WORDS)}_{pick(WORDS)} = {number(9999)}" for i in range(1, lines))
