@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 from ctxview.annotate import Facts, Pairing, find_pins, pair
 from ctxview.errors import UsageError
@@ -31,6 +31,8 @@ from ctxview.model import (
 )
 from ctxview.window.limits import limit_of
 from ctxview.window.search import Hit, Hits, Needle
+
+_Row = TypeVar("_Row")
 
 PREVIEW_CHARS: Final = 240
 _CHECKPOINT: Final = 128
@@ -104,25 +106,26 @@ class SessionView:
         texts: Callable[[int], str],
         stack: str = "recorded",
         facts: Facts | None = None,
+        base: SessionView | None = None,
         texts_many: Callable[[Collection[int]], Mapping[int, str]] | None = None,
     ) -> None:
         """`texts_many` reads several texts at once, where their source can; it may leave out unknown keys."""
         self.row = row
-        self.turns = tuple(turns)
+        self.turns = _fixed(turns)
         self.blocks = tuple(blocks)
         self.spans = tuple(sorted(spans, key=lambda s: (s.start, s.pos)))
-        self.edits = tuple(edits)
-        self.cuts = tuple(cuts)
+        self.edits = _fixed(edits)
+        self.cuts = _fixed(cuts)
         self.audit = tuple(audit)
         self.stack = stack
+        self.base = base
+        """For the windows of another stack: the recorded view they were made from. What was sent and never logged is
+        taken from there, so their sizes are simulated."""
         self.facts = facts if facts is not None else Facts(tuple(find_pins(self.blocks).values()))
         """Without facts, what can be told from the blocks' places alone."""
         self._texts = texts
         self._texts_many = texts_many
         self._starts = array("q", (s.start for s in self.spans))
-        self._edits_by_turn: dict[int, list[EditRow]] = {}
-        for edit in self.edits:
-            self._edits_by_turn.setdefault(edit.turn, []).append(edit)
 
     # ------------------------------------------------------------------ turns
 
@@ -239,7 +242,12 @@ class SessionView:
         return next((e.reason for e in self._doubts.get(block, ()) if e.turn <= turn), None)
 
     def cut_sizes(self, cut: CutRow) -> tuple[int | None, int | None]:
-        """Tokens before and after a cut: as the log states them, else as the turns around it were recorded."""
+        """Tokens before and after a cut: as the log states them, else as the turns around it were recorded.
+
+        For another stack's cuts: the simulated sizes of the windows around it.
+        """
+        if self.base is not None:
+            return (self.size(cut.turn - 1) if cut.turn > 1 else None), self.size(cut.turn)
         before, after = self.turn(cut.turn - 1), self.turn(cut.turn)
         return (
             cut.before if cut.before is not None else before.recorded if before else None,
@@ -320,37 +328,42 @@ class SessionView:
     def tokens(self, turn: int) -> Tokens:
         """All sizes of the window at `turn`."""
         call = self.turn(turn)
-        recorded = call.recorded if call and self.stack == "recorded" else None
+        recorded = call.recorded if call and self.base is None else None
         counted = self.counted(turn)
         fitted = self.stretch(min(turn, self.last))
         scaled = round(self.factor(turn) * counted)
         unlogged = None if recorded is None else recorded - scaled
+        if self.base is not None:
+            unlogged = self.base.tokens(turn).unlogged
         return Tokens(recorded, counted, scaled if fitted else None, unlogged, self.limit)
 
     def by_kind(self, turn: int) -> dict[str, int | None]:
-        """Tokens by kind plus `unlogged`; they add up to the recorded size where that is known.
+        """Tokens by kind plus `unlogged`; they add up to the recorded or simulated size where that is known.
 
         Counted parts are scaled by the stretch's factor and rounded so that they add up to the scaled total.
         """
         counted: dict[str, int] = {kind: self.counted_series[kind][turn] for kind in KINDS}
         sizes = self.tokens(turn)
-        if sizes.recorded is None:
+        if sizes.unlogged is None:
             return {**counted, "unlogged": None}
         parts: dict[str, int | None] = dict(_apportion(counted, round(self.factor(turn) * sum(counted.values()))))
         return {**parts, "unlogged": sizes.unlogged}
 
     def size(self, turn: int) -> int:
-        """The best known size: recorded, else calibrated, else counted."""
+        """The best known size: recorded, else calibrated, else counted. Simulated: with what was never logged."""
         return self.sizes[turn]
 
     @cached_property
     def sizes(self) -> Sequence[int]:
         """`size` of turns 0 .. now (index 0 is unused)."""
         sizes = list(self._scaled)
-        if self.stack == "recorded":
-            for call in self.turns:
-                if call.recorded is not None:
-                    sizes[call.turn] = call.recorded
+        for call in (self.base or self).turns[: self.last]:
+            if call.recorded is None:
+                continue
+            if self.base is None:
+                sizes[call.turn] = call.recorded
+            else:
+                sizes[call.turn] += call.recorded - self.base._scaled[call.turn]
         return sizes
 
     @cached_property
@@ -424,9 +437,11 @@ class SessionView:
 
     @property
     def fidelity(self) -> str | None:
-        """`exact` when every turn is; None without turns."""
+        """`exact` when every turn is; `simulated` for another stack's windows; None without turns."""
         if not self.turns:
             return None
+        if self.base is not None:
+            return "simulated"
         return "exact" if all(t.fidelity == "exact" for t in self.turns) else "reconstructed"
 
     @property
@@ -435,6 +450,13 @@ class SessionView:
         return self.facts.first_by_block
 
     # ---------------------------------------------------------------- details
+
+    @cached_property
+    def _edits_by_turn(self) -> dict[int, list[EditRow]]:
+        found: dict[int, list[EditRow]] = {}
+        for edit in self.edits:
+            found.setdefault(edit.turn, []).append(edit)
+        return found
 
     @cached_property
     def _doubts(self) -> dict[int, list[EditRow]]:
@@ -530,6 +552,11 @@ class SessionView:
                 previous = key
             positions.append(position)
         return positions
+
+
+def _fixed(rows: Sequence[_Row]) -> Sequence[_Row]:
+    """Rows that nobody can change. A sequence that makes its rows when they are read stays as it is."""
+    return tuple(rows) if isinstance(rows, list) else rows
 
 
 def _apportion(parts: Mapping[str, int], total: int) -> dict[str, int]:

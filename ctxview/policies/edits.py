@@ -1,0 +1,78 @@
+"""What a policy answers: edits, each with its rule, its reason and the numbers that speak for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from ctxview.model import Form, Kind, Role
+
+Evidence: TypeAlias = Mapping[str, Any]
+
+
+class Drop(NamedTuple):
+    """The block leaves the window."""
+
+    n: int
+    rule: str
+    reason: str
+    evidence: Evidence
+
+
+class Replace(NamedTuple):
+    """The same block at the same place, with another text."""
+
+    n: int
+    form: Form
+    text: str
+    rule: str
+    reason: str
+    evidence: Evidence
+    tokens: int | None = None
+    """Counted by the engine when None."""
+    volatile: bool = False
+
+
+class Insert(NamedTuple):
+    """A block that nobody sent. `key` names it within its policy: the same key on a later turn is the same block."""
+
+    key: str
+    text: str
+    where: str
+    """`start`, `head` (after the leading system text and tool schemas), `end`, `before` or `after`."""
+    ref: int | None
+    """Block number, for before and after."""
+    role: Role
+    kind: Kind
+    covers: tuple[int, ...]
+    """All blocks it stands for; a step may give `news` alone."""
+    rule: str
+    reason: str
+    evidence: Evidence
+    tokens: int | None = None
+    news: tuple[int, ...] | None = None
+    """The blocks it covers that it did not cover before; None for all. Keeps the record linear."""
+    form: Form = "summary"
+
+
+class Move(NamedTuple):
+    """The same block at another place."""
+
+    n: int
+    where: str
+    ref: int | None
+    rule: str
+    reason: str
+    evidence: Evidence
+
+
+class Tag(NamedTuple):
+    """A remark on a block, or on the firing itself (n None). No byte changes."""
+
+    n: int | None
+    rule: str
+    reason: str
+    evidence: Evidence
+
+
+Edit: TypeAlias = Drop | Replace | Insert | Move | Tag

@@ -1,0 +1,187 @@
+"""The replay: one walk over a session, from the base's changes through every layer to the windows a stack would send.
+
+No model is called: what the session answered stays as it is. Cost goes with changes; a turn on which no trigger is
+reached costs its arrivals.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+
+from ctxview.policies.facts import Facts, pins_at
+from ctxview.policies.policy import PHASES, Context
+from ctxview.policies.stack import Layer, Stack
+from ctxview.policies.window import newest_request
+from ctxview.replay.base import history_base, recorded_base
+from ctxview.replay.facts import facts_of
+from ctxview.replay.guard import BudgetUnsatisfiable, Guard
+from ctxview.replay.inserted import Inserted
+from ctxview.replay.items import items_of
+from ctxview.replay.layers import Runner, Tools, runner
+from ctxview.replay.order import Ordered, Places
+from ctxview.replay.record import EditLog, Record, cut_rows
+from ctxview.replay.repair import Repair
+from ctxview.replay.result import Replay, SimulatedTurns
+from ctxview.replay.texts import Texts
+from ctxview.tokens import Counter
+from ctxview.window import SessionView
+
+
+def replay(
+    view: SessionView,
+    stack: Stack,
+    facts: Facts | None = None,
+    *,
+    count: Callable[[str], int] | None = None,
+    naive: bool = False,
+) -> Replay:
+    """What `stack` would have made of the recorded session `view`.
+
+    `count` counts tokens of written texts. `naive` plans every layer from scratch on every turn: the same result,
+    slowly, for tests.
+    """
+    known = facts if facts is not None else facts_of(view)
+    if stack.is_recorded:
+        sizes = [view.counted(t) for t in range(1, view.now + 1)]
+        return Replay(stack, view, known, lambda: view, sizes, fired={"recorded": len(view.cuts)})
+    with _no_collection():
+        return _walk(view, stack, known, count or counter(), naive)
+
+
+def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], int], naive: bool) -> Replay:
+    texts = Texts(view.text)
+    items = items_of(view.blocks, view.row.joins_roles, texts)
+    record = Record(items)
+    inserted = Inserted(len(items), view.row.joins_roles, texts)
+    layers = sorted(labelled(stack), key=lambda named: PHASES.index(named[1].policy.phase))
+    tools = Tools(texts, inserted, record.tag)
+    contexts = [Context(1, layer.params, facts, count, 0, view.limit) for _, layer in layers]
+    runners: list[Runner] = [
+        runner(layer, label, Places(i, len(layers)), tools, naive=naive) for i, (label, layer) in enumerate(layers)
+    ]
+    steps = list(zip(runners, contexts))
+    unsafe = any(layer.unsafe for _, layer in layers)
+    repair = Repair(items) if layers and not unsafe else None
+    guard = Guard() if layers and not unsafe else None
+    budgets = [] if unsafe else [(label, layer.budget) for label, layer in layers if layer.budget is not None]
+    failures: list[BudgetUnsatisfiable] = []
+    base = Ordered()
+    deltas = (recorded_base if stack.base == "recorded" else history_base)(view, items)
+    overhead, sizes = 0, []
+    for turn in range(1, view.now + 1):
+        delta = deltas.get(turn, {})
+        if guard is not None:
+            for n, (entry, _) in delta.items():
+                if entry is None:
+                    base.take(n)
+                else:
+                    base.put(entry)
+        for run, ctx in steps:
+            ctx.turn = turn
+            ctx.overhead = overhead
+            ctx.is_now = turn == view.now
+            delta = run.update(delta, ctx)
+        if repair is not None and guard is not None:
+            pending = _pending(base) if turn == view.now else ()
+            delta = repair.update(delta, pending)
+            delta = guard.update(delta, base)
+        if delta:
+            record.apply(turn, delta)
+        sizes.append(record.tokens + overhead)
+        for label, budget in budgets:
+            if budget is not None and record.tokens + overhead > budget:
+                _fail(failures, label, turn, budget, sizes[-1], record, overhead, facts)
+        call = view.turn(turn)
+        if call is not None and call.recorded is not None:
+            overhead = call.recorded - view.counted(turn)
+    budgets_kept = tuple(failures)
+
+    def make_view() -> SessionView:
+        blocks = [*view.blocks, *inserted.rows]
+        return SessionView(
+            row=view.row,
+            turns=SimulatedTurns(view.turns),
+            blocks=blocks,
+            spans=record.close(),
+            edits=EditLog(record.causes, blocks),
+            cuts=cut_rows(record.cuts, stack.text),
+            audit=view.audit,
+            texts=texts,
+            stack=stack.text,
+            facts=view.facts,
+            base=view,
+        )
+
+    fired = {label: run.fired for (label, _), run in zip(layers, runners)}
+    return Replay(stack, view, facts, make_view, sizes, budgets_kept, fired, frozenset(record.volatile))
+
+
+def labelled(stack: Stack) -> list[tuple[str, Layer]]:
+    """The layers under names that tell them apart: the second `supersede` is `supersede#2`."""
+    found: list[tuple[str, Layer]] = []
+    for layer in stack.layers:
+        name = layer.policy.name
+        count = 1 + sum(other.policy.name == name for _, other in found)
+        found.append((name if count == 1 else f"{name}#{count}", layer))
+    return found
+
+
+@lru_cache(maxsize=1)
+def counter() -> Callable[[str], int]:
+    """The session's tokenizer, for the texts that policies write."""
+    return Counter().count
+
+
+def _pending(base: Ordered) -> set[int]:
+    """Groups of the responses that nothing has followed yet."""
+    found = set()
+    for entry in reversed(base.entries):
+        if entry.role != "assistant":
+            break
+        found.add(entry.item.group)
+    return found
+
+
+def _fail(
+    failures: list[BudgetUnsatisfiable],
+    label: str,
+    turn: int,
+    budget: int,
+    size: int,
+    record: Record,
+    overhead: int,
+    facts: Facts,
+) -> None:
+    """Add a turn to the stretch of turns on which a budget is exceeded, or begin one."""
+    for index in range(len(failures) - 1, -1, -1):
+        old = failures[index]
+        if old.layer == label:
+            if old.until == turn - 1:
+                failures[index] = replace(old, until=turn)
+                return
+            break
+    present = record.present()
+    request = {e.n for e in newest_request(present)}
+    protected = [
+        (e.item.id, e.tokens) for e in present if e.is_fixed or e.n in request or pins_at(facts, e.n, turn)
+    ] or [(e.item.id, e.tokens) for e in present]
+    if overhead > 0:
+        protected.append(("never logged", overhead))
+    protected.sort(key=lambda item: -item[1])
+    failures.append(BudgetUnsatisfiable(label, turn, turn, budget, size, tuple(protected)))
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Long sessions make many small objects, none of them in cycles: looking for cycles would double the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

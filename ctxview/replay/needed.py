@@ -1,0 +1,112 @@
+"""Dropped blocks that were needed later: read again, asked again, or quoted by an answer that could not see them.
+
+What the recorded session did after the drop is the evidence; it is not re-simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ctxview.ledger.encoding import distinctive_tokens
+from ctxview.model import Observation
+from ctxview.policies.facts import Facts
+from ctxview.window import SessionView
+
+_MOST_CHARS: Final = 4_000_000
+"""Text above which quotes are not looked for: it would take longer than a person waits."""
+_CONTENT: Final = ("read", "write")
+
+
+@dataclass(frozen=True, slots=True)
+class NeededLater:
+    block: str
+    dropped: int
+    """First turn whose window no longer shows it."""
+    used: int
+    """The turn whose answer needed it."""
+    how: str
+    """`read again`, `asked again` or `quoted: <word>`."""
+
+
+def needed_later(view: SessionView, facts: Facts, blocks: int) -> tuple[list[NeededLater], int]:
+    """The list by turn of use, and the tokens of what was fetched again."""
+    shown = _Shown(view)
+    found: dict[int, NeededLater] = {}
+    regret = 0
+    for row, earlier in _rereads(facts, blocks):
+        gone = shown.gone_by(earlier.block, row.turn)
+        if gone is not None and earlier.block not in found:
+            how = "read again" if row.key is not None else "asked again"
+            found[earlier.block] = NeededLater(view.blocks[earlier.block].id, gone, row.turn, how)
+            regret += view.blocks[earlier.block].tokens
+    for block, gone, used, word in _quotes(view, shown, blocks):
+        found.setdefault(block, NeededLater(view.blocks[block].id, gone, used, f"quoted: {word}"))
+    return sorted(found.values(), key=lambda f: (f.used, f.dropped, f.block)), regret
+
+
+class _Shown:
+    """When each block's own text stood in a window."""
+
+    def __init__(self, view: SessionView) -> None:
+        self._view = view
+
+    def stands(self, block: int, turn: int) -> bool:
+        return any(s.start <= turn < s.end and self._is_own(block, s.content) for s in self._view.life(block))
+
+    def gone_by(self, block: int, turn: int) -> int | None:
+        """Since when it does not stand at `turn` although it did, or should have, before; None when it stands."""
+        if self.stands(block, turn):
+            return None
+        ends = [s.end for s in self._view.life(block) if s.end <= turn and self._is_own(block, s.content)]
+        return max(ends, default=None)
+
+    def ever_leaves(self, block: int) -> bool:
+        last = self._view.now
+        return not self.stands(block, last) or len(self._view.life(block)) > 1
+
+    def _is_own(self, block: int, content: int) -> bool:
+        return content == self._view.blocks[block].content
+
+
+def _rereads(facts: Facts, blocks: int) -> Iterator[tuple[Observation, Observation]]:
+    """Each reading with the newest earlier one of the same content; each event done again with the one before it."""
+    last: dict[tuple[str | None, str | None, int | None, int | None], Observation] = {}
+    for n in range(blocks):
+        for row in facts.observations(n):
+            if row.content is None or (row.key is not None and row.effect not in _CONTENT):
+                continue
+            key = (row.key, row.content, row.first, row.last)
+            earlier = last.get(key)
+            if earlier is not None and row.effect != "write":
+                yield row, earlier
+            last[key] = row
+
+
+def _quotes(view: SessionView, shown: _Shown, blocks: int) -> Iterator[tuple[int, int, int, str]]:
+    """(block, gone since, turn, word): an answer used a distinctive word that only a dropped block had shown."""
+    if sum(b.chars for b in view.blocks) > _MOST_CHARS:
+        return
+    if not any(s.end <= view.last and s.block < blocks for s in view.spans):
+        return
+    sources: dict[str, list[int]] = {}
+    written: list[tuple[int, int, str]] = [
+        (s.start, s.end, view.text(s.content)) for s in view.spans if s.content < 0 and s.start < s.end
+    ]
+    for block in view.blocks[:blocks]:
+        words = distinctive_tokens(view.text(block.content), "")
+        if block.role == "assistant" and block.kind != "thinking":
+            turn = block.turn
+            for word in words:
+                known = sources.get(word)
+                if not known or any(shown.stands(n, turn) for n in known):
+                    continue
+                if any(start <= turn < end and word in text for start, end, text in written):
+                    continue
+                gone = [(g, n) for n in known if (g := shown.gone_by(n, turn)) is not None]
+                if gone:
+                    since, n = max(gone)
+                    yield n, since, turn, word
+        for word in words:
+            sources.setdefault(word, []).append(block.n)

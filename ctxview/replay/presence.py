@@ -1,0 +1,129 @@
+"""Which pins and values each window holds, and from which turn one is lost.
+
+A pin stands while its block does, in its own words or flagged; or while a text that a policy put in carries its quote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ctxview.ledger.encoding import holds_value
+from ctxview.model import NEVER, Form, Pin, SpanRow
+from ctxview.policies.facts import Facts
+from ctxview.window import SessionView
+
+LOSSES: Final = ("goal", "constraint", "preference", "decision", "denial", "approval", "value")
+"""What a run can lose, as `replay --json` names it."""
+REQUIRED: Final = frozenset(LOSSES)
+READABLE: Final[frozenset[Form]] = frozenset({"verbatim", "flagged"})
+
+Stretch = tuple[int, int]
+"""From a turn up to but not including another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Pins over one session's windows, for turns 0 .. now."""
+
+    present: Sequence[int]
+    required: Sequence[int]
+    lost: dict[str, int | None]
+    """Kind -> first turn on which a required one is absent."""
+    first_absence: int | None
+    """First turn on which any required pin is absent."""
+
+
+def presence(view: SessionView, facts: Facts, blocks: int) -> Presence:
+    """`blocks`: number of the session's own blocks; those above were put in."""
+    now = view.now
+    pins = [p for n in range(blocks) for p in facts.pins(n) if p.kind in REQUIRED]
+    inserted = _inserted(view, blocks)
+    present, required = [0] * (now + 2), [0] * (now + 2)
+    lost: dict[str, int | None] = dict.fromkeys(LOSSES)
+    for pin in pins:
+        start, end = max(1, pin.since), min(pin.until, now + 1)
+        if start >= end:
+            continue
+        _add(required, start, end)
+        stood = _joined(_pin_stretches(view, pin, inserted), start, end)
+        for a, b in stood:
+            _add(present, a, b)
+        _lose(lost, pin.kind, stood, start, min(end, now))
+    for row in facts.ledger():
+        if row.value and row.since < now:
+            stood = _joined(_value_stretches(view, row.value, inserted, blocks), row.since, now)
+            _lose(lost, "value", stood, row.since, now)
+    first = min((t for kind, t in lost.items() if t is not None and kind != "value"), default=None)
+    return Presence(_summed(present), _summed(required), lost, first)
+
+
+def _inserted(view: SessionView, blocks: int) -> list[tuple[SpanRow, str]]:
+    return [(s, view.text(s.content)) for s in view.spans if s.block >= blocks and s.start < s.end]
+
+
+def _pin_stretches(view: SessionView, pin: Pin, inserted: Sequence[tuple[SpanRow, str]]) -> Iterable[Stretch]:
+    own = view.blocks[pin.block].content
+    for span in view.life(pin.block):
+        if span.start < span.end and (span.form in READABLE or span.content == own):
+            yield span.start, span.end
+    if inserted:
+        quote = pin.quote.rstrip("…") or view.text(own)
+        for span, text in inserted:
+            if quote and len(text) >= len(quote) and quote in text:
+                yield span.start, span.end
+
+
+def _value_stretches(
+    view: SessionView, value: str, inserted: Sequence[tuple[SpanRow, str]], blocks: int
+) -> Iterable[Stretch]:
+    known: dict[int, bool] = {}
+    for span in view.spans:
+        if span.block < blocks and span.start < span.end:
+            if span.content not in known:
+                text = view.text(span.content)
+                known[span.content] = holds_value(text, value)
+            if known[span.content]:
+                yield span.start, span.end
+    for span, text in inserted:
+        if holds_value(text, value):
+            yield span.start, span.end
+
+
+def _joined(stretches: Iterable[Stretch], start: int, end: int) -> list[Stretch]:
+    """The stretches inside start .. end, overlapping ones as one."""
+    found: list[Stretch] = []
+    for a, b in sorted(stretches):
+        a, b = max(a, start), min(b, end)
+        if a >= b:
+            continue
+        if found and a <= found[-1][1]:
+            found[-1] = (found[-1][0], max(b, found[-1][1]))
+        else:
+            found.append((a, b))
+    return found
+
+
+def _lose(lost: dict[str, int | None], kind: str, stood: Sequence[Stretch], start: int, end: int) -> None:
+    """Note the first turn from start on, before `end`, that no stretch covers."""
+    gap = start
+    for a, b in stood:
+        if a > gap:
+            break
+        gap = b
+    if gap < end and (lost[kind] is None or gap < (lost[kind] or NEVER)):
+        lost[kind] = gap
+
+
+def _add(deltas: list[int], start: int, end: int) -> None:
+    deltas[start] += 1
+    deltas[min(end, len(deltas) - 1)] -= 1
+
+
+def _summed(deltas: Sequence[int]) -> list[int]:
+    found, running = [], 0
+    for delta in deltas[:-1]:
+        running += delta
+        found.append(running)
+    return found

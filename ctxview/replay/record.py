@@ -1,0 +1,162 @@
+"""What a replay writes down: spans of the output window, edits with their causes, and the cuts they make.
+
+Rows are made when somebody asks, because a screen shows few of the 100,000s that a long session has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+from ctxview.model import NEVER, Action, BlockRow, CutKind, CutRow, EditRow, SpanRow
+from ctxview.policies.edits import Drop, Insert, Move, Replace, Tag
+from ctxview.policies.items import Entry, Item, same
+from ctxview.replay.change import Delta, Restored, Why
+
+_Cause = Why | EditRow
+
+
+class Record:
+    """The output window's journal."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items = items
+        self._open: dict[int, tuple[int, Entry]] = {}
+        self._seen = bytearray(len(items))
+        self.tokens = 0
+        """Counted tokens of what stands."""
+        self.spans: list[SpanRow] = []
+        self.causes: list[tuple[int, int | None, _Cause]] = []
+        """Turn, block and cause of each edit."""
+        self.cuts: list[tuple[int, CutKind, int, int]] = []
+        """Turn, kind, blocks that left and blocks that stayed."""
+        self.volatile: set[int] = set()
+        """Content keys of texts that depend on the turn."""
+
+    def tag(self, turn: int, why: Why) -> None:
+        edit = why.edit
+        self.causes.append((turn, edit.n if isinstance(edit, Tag) else None, why))
+
+    def apply(self, turn: int, delta: Delta) -> None:
+        """Bring the window of `turn` about."""
+        opened, causes, seen, spans = self._open, self.causes, self._seen, self.spans
+        dropped = cleared = 0
+        compacts = False
+        for n, (entry, why) in delta.items():
+            held = opened.get(n)
+            number = None
+            if entry is None:
+                if held is None:
+                    if n < len(seen) and not seen[n] and why is not None:
+                        seen[n] = 1
+                        row = self._items[n].row
+                        spans.append(SpanRow(n, float(n), turn, turn, "verbatim", row.content, row.tokens, len(causes)))
+                        causes.append((turn, n, why))
+                    continue
+                if why is not None:
+                    number = len(causes)
+                    causes.append((turn, n, why))
+                start, old = held
+                spans.append(SpanRow(n, old.pos, start, turn, old.form, old.content, old.tokens, number))
+                self.tokens -= old.tokens
+                del opened[n]
+                dropped += 1
+                continue
+            if held is not None and same(held[1], entry):
+                continue
+            if why is not None and (held is not None or entry.form != "verbatim" or n >= len(seen) or seen[n]):
+                number = len(causes)
+                causes.append((turn, n, why))
+            if held is not None:
+                start, old = held
+                spans.append(SpanRow(n, old.pos, start, turn, old.form, old.content, old.tokens, number))
+                self.tokens -= old.tokens
+                cleared += n < len(seen)
+            if n < len(seen):
+                seen[n] = 1
+            else:
+                compacts = True
+            if entry.volatile:
+                self.volatile.add(entry.content)
+            opened[n] = (turn, entry)
+            self.tokens += entry.tokens
+        if dropped:
+            self.cuts.append((turn, "compact" if compacts else "truncate", dropped, len(opened)))
+        elif cleared:
+            self.cuts.append((turn, "clear", 0, len(opened)))
+
+    def present(self) -> list[Entry]:
+        """The window that stands now, in order."""
+        return sorted((entry for _, entry in self._open.values()), key=lambda e: e.pos)
+
+    def close(self) -> list[SpanRow]:
+        """All spans; those still open end NEVER."""
+        self.spans += [
+            SpanRow(n, e.pos, start, NEVER, e.form, e.content, e.tokens, None) for n, (start, e) in self._open.items()
+        ]
+        return self.spans
+
+
+class EditLog(Sequence[EditRow]):
+    """The edits of a replay as rows, made one by one when they are read."""
+
+    def __init__(self, causes: Sequence[tuple[int, int | None, _Cause]], blocks: Sequence[BlockRow]) -> None:
+        self._causes = causes
+        self._blocks = blocks
+
+    def __len__(self) -> int:
+        return len(self._causes)
+
+    @overload
+    def __getitem__(self, index: int) -> EditRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[EditRow]: ...
+    def __getitem__(self, index: int | slice) -> EditRow | Sequence[EditRow]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        at = index if index >= 0 else len(self) + index
+        return self._row(at, *self._causes[at])
+
+    def __iter__(self) -> Iterator[EditRow]:
+        for n, (turn, block, cause) in enumerate(self._causes):
+            yield self._row(n, turn, block, cause)
+
+    def turn_of(self, index: int) -> int:
+        return self._causes[index][0]
+
+    def _row(self, n: int, turn: int, block: int | None, cause: _Cause) -> EditRow:
+        if isinstance(cause, EditRow):
+            return EditRow(
+                n, turn, cause.layer, cause.rule, cause.reason, block, cause.action, cause.at, cause.covers,
+                cause.evidence, None,
+            )  # fmt: skip
+        edit = cause.edit
+        action: Action
+        at: str | None = None
+        covers: tuple[str, ...] = ()
+        evidence: Any = {}
+        match edit:
+            case Drop():
+                action, evidence = "drop", edit.evidence
+            case Replace():
+                action, evidence = "replace", edit.evidence
+            case Insert():
+                action, evidence, at = "insert", edit.evidence, self._place(edit.where, edit.ref)
+                covers = tuple(self._blocks[c].id for c in (edit.covers if edit.news is None else edit.news))
+            case Move():
+                action, evidence, at = "move", edit.evidence, self._place(edit.where, edit.ref)
+            case Tag():
+                action, evidence = "tag", edit.evidence
+            case Restored():
+                action = "insert"
+        return EditRow(n, turn, cause.layer, edit.rule, edit.reason, block, action, at, covers, evidence, None)
+
+    def _place(self, where: str, ref: int | None) -> str:
+        return where if ref is None else f"{where}:{self._blocks[ref].id}"
+
+
+def cut_rows(cuts: Sequence[tuple[int, CutKind, int, int]], trigger: str) -> list[CutRow]:
+    return [
+        CutRow(n, turn, kind, trigger, None, None, dropped, kept, None, "", 0)
+        for n, (turn, kind, dropped, kept) in enumerate(cuts)
+    ]

@@ -1,0 +1,119 @@
+"""Pairing repair: after the policies, every call has its result and every result its call, or both go.
+
+A result without its call goes, a call whose result is not in the window goes, a batch of parallel calls of which a part
+was taken goes as a whole, an assistant message left with thinking only goes. What goes is reported as edits of a layer
+of its own. Works group by group, on those that changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+from ctxview.policies.edits import Drop
+from ctxview.policies.items import Entry, Item
+from ctxview.replay.change import Delta, Restored, Why
+
+LABEL: Final = "repair"
+_WORDS: Final = {
+    "orphan-result": "its call is not in the window",
+    "orphan-call": "its result is not in the window",
+    "broken-batch": "another call of the same response, or its result, is not in the window",
+    "second-result": "its call is already answered",
+    "thinking-only": "nothing else is left of its message",
+}
+
+
+class Repair:
+    """Keeps the pairing of one window whole, turn after turn. `items` are the session's own blocks."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items = items
+        self._present: dict[int, Entry] = {}
+        self._groups: dict[int, list[Item]] = {}
+        """Group -> its blocks that arrived so far, whether they stand in the window or not."""
+        self._gone: dict[int, dict[int, str]] = {}
+        """Group -> the rule by which each of its blocks was mended away."""
+
+    def update(self, delta: Delta, pending: Collection[int] = ()) -> Delta:
+        """`pending`: groups whose open calls may still be answered, because the window has not been sent."""
+        dirty: dict[int, None] = dict.fromkeys(g for g in pending if g in self._groups)
+        present, groups, items = self._present, self._groups, self._items
+        for n, (entry, _) in delta.items():
+            if n >= len(items):
+                continue
+            item = items[n]
+            row = item.row
+            if row.role != "assistant" and row.kind != "tool_result":
+                continue
+            group = item.group
+            members = groups.get(group)
+            if members is None:
+                members = groups[group] = []
+            if n not in present and item not in members:
+                members.append(item)
+            if entry is None:
+                present.pop(n, None)
+            else:
+                present[n] = entry
+            dirty[group] = None
+        return self._mend(delta, dirty, pending) if dirty else delta
+
+    def _mend(self, delta: Delta, dirty: Iterable[int], pending: Collection[int]) -> Delta:
+        out = delta
+        for group in dirty:
+            members = self._groups[group]
+            last = self._gone.get(group)
+            if last is None and len(members) == 1 and members[0].row.kind == "assistant":
+                continue
+            new = broken(members, self._present, group in pending)
+            if not new and not last:
+                continue
+            if out is delta:
+                out = dict(delta)
+            self._gone[group] = new
+            for n, rule in new.items():
+                if n in delta or last is None or n not in last:
+                    out[n] = (None, Why(LABEL, Drop(n, rule, _WORDS[rule], {"group": self._items[group].id})))
+            for n in last or ():
+                if n not in new and n not in delta and n in self._present:
+                    out[n] = (self._present[n], Why(LABEL, Restored(n, reason="its pair stands again")))
+        return out
+
+
+def broken(members: Sequence[Item], present: dict[int, Entry], pending: bool) -> dict[int, str]:
+    """What has to go of one group, with the rule. `members` holds all of it that arrived."""
+    calls = [m for m in members if m.row.kind == "tool_call"]
+    results: dict[int, list[Item]] = {}
+    for m in members:
+        if m.row.kind == "tool_result":
+            results.setdefault(m.call, []).append(m)
+    gone: dict[int, str] = {}
+    whole = True
+    for call in calls:
+        arrived = results.get(call.n, ())
+        stands = call.n in present
+        answers = [r for r in arrived if r.n in present and stands and present[r.n].pos > present[call.n].pos]
+        if answers:
+            first = min(answers, key=lambda r: present[r.n].pos).row
+            record = (first.file, first.line, first.message)
+            for r in answers:
+                if (r.row.file, r.row.line, r.row.message) != record:
+                    gone[r.n] = "second-result"
+        elif arrived:
+            whole = False
+            gone |= {r.n: "orphan-result" for r in arrived if r.n in present}
+            if stands:
+                gone[call.n] = "orphan-call"
+        elif stands and not pending:
+            gone[call.n] = "orphan-call"
+    gone |= {r.n: "orphan-result" for r in results.get(-1, ()) if r.n in present}
+    if not whole:
+        for m in members:
+            if m.row.kind in ("tool_call", "tool_result") and m.n in present:
+                gone.setdefault(m.n, "broken-batch")
+    if not pending:
+        left = [m for m in members if m.row.role == "assistant" and m.n in present and m.n not in gone]
+        if left and all(m.row.kind == "thinking" for m in left):
+            gone |= {m.n: "thinking-only" for m in left}
+    return gone
