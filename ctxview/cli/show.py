@@ -75,8 +75,8 @@ def _header(name: str, view: SessionView, turn: int, history: bool) -> None:
     call = view.turn(turn)
     where = f"turn {turn}/{view.last}" if call else f"now, after turn {view.last}"
     what = "history" if history else view.stack
-    fidelity = (call.fidelity if call else view.fidelity) or "no calls"
-    missing = call.missing if call else view.turns[-1].missing if view.turns else ()
+    fidelity = view.fidelity_at(turn) or "no calls"
+    missing = view.missing_at(turn)
     lacking = f", never logged: {', '.join(missing)}" if missing else ""
     say(f"{one_line(name)} › {one_line(view.row.session)} › {where} › {what} ({fidelity}{lacking})")
     sizes = view.tokens(turn)

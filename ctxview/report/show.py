@@ -19,8 +19,8 @@ def show_report(view: SessionView, turn: int, *, history: bool = False) -> dict[
         "turn": turn,
         "turns": view.last,
         "model": call.model if call else None,
-        "fidelity": call.fidelity if call else view.fidelity,
-        "missing": list(call.missing if call else view.turns[-1].missing if view.turns else ()),
+        "fidelity": view.fidelity_at(turn),
+        "missing": list(view.missing_at(turn)),
         "stack": view.stack,
         "fits": limit is None or view.size(turn) <= limit,
         "tokens": {

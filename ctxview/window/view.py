@@ -444,6 +444,16 @@ class SessionView:
             return "simulated"
         return "exact" if all(t.fidelity == "exact" for t in self.turns) else "reconstructed"
 
+    def fidelity_at(self, turn: int) -> str | None:
+        """How well the window of `turn` is known; for `now`, what holds of the whole session."""
+        call = self.turn(turn)
+        return call.fidelity if call else self.fidelity
+
+    def missing_at(self, turn: int) -> tuple[str, ...]:
+        """What the log never held of the window of `turn`; for `now`, what the newest call lacked."""
+        call = self.turn(turn) or (self.turns[-1] if self.turns else None)
+        return tuple(call.missing) if call else ()
+
     @property
     def pins(self) -> Mapping[int, Pin]:
         """The most important pin of each pinned block, whenever it holds."""
