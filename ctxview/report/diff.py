@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ctxview.report.show import block_report
+from ctxview.report.show import block_reports
 from ctxview.window import SessionView, diff_windows
 
 
@@ -15,10 +15,15 @@ def diff_report(view: SessionView, turn_a: int, turn_b: int, other: SessionView 
     prefix = found.prefix
     breaks_at = prefix.breaks_at
     return {
-        "added": [block_report(second, w, turn_b) for w in found.added],
-        "removed": [block_report(view, w, turn_a) for w in found.removed],
+        "added": block_reports(second, found.added, turn_b),
+        "removed": block_reports(view, found.removed, turn_a),
         "changed": [
-            {"a": block_report(view, a, turn_a), "b": block_report(second, b, turn_b)} for a, b in found.changed
+            {"a": a, "b": b}
+            for a, b in zip(
+                block_reports(view, [a for a, _ in found.changed], turn_a),
+                block_reports(second, [b for _, b in found.changed], turn_b),
+                strict=True,
+            )
         ],
         "tokens": {"a": found.tokens_a, "b": found.tokens_b},
         "prefix": {

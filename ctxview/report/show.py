@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ctxview.model import EditRow
@@ -31,13 +32,23 @@ def show_report(view: SessionView, turn: int, *, history: bool = False) -> dict[
             "limit": limit,
         },
         "by_kind": view.by_kind(turn),
-        "blocks": [block_report(view, row, turn) for row in rows],
+        "blocks": block_reports(view, rows, turn),
         "edits": [edit_report(view, edit) for edit in view.edits_at(turn)],
     }
 
 
 def block_report(view: SessionView, row: WindowBlock, turn: int) -> dict[str, Any]:
     """One block as it stands at `turn`."""
+    return block_reports(view, [row], turn)[0]
+
+
+def block_reports(view: SessionView, rows: Sequence[WindowBlock], turn: int) -> list[dict[str, Any]]:
+    """Blocks as they stand at `turn`. Their texts are read at once: one by one takes a query each."""
+    texts = view.texts({row.span.content for row in rows})
+    return [_block_report(view, row, turn, texts[row.span.content]) for row in rows]
+
+
+def _block_report(view: SessionView, row: WindowBlock, turn: int, text: str) -> dict[str, Any]:
     block = row.block
     resource = view.facts.observation_of(block.n)
     change = row.change
@@ -74,7 +85,7 @@ def block_report(view: SessionView, row: WindowBlock, turn: int) -> dict[str, An
         "note": block.note,
         "at": block.at,
         "origin": {"file": block.file, "line": block.line, "id": block.origin_id},
-        "text": view.text(row.span.content),
+        "text": text,
     }
 
 
