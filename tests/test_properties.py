@@ -74,9 +74,10 @@ class Client:
         self._tip = self._user(self._tip, f"Message {self._count}.")
         self._stands([*self._units, [self._tip]])
 
-    def answer(self, calls: int, layout: int) -> None:
+    def answer(self, calls: int, layout: int, last_first: bool) -> None:
         """A response with text and calls, each a line. `layout`: results after all calls and below their own call,
-        between the calls, or all in one line."""
+        between the calls, or all in one line. `last_first`: the last call is done first, so that the session goes on
+        below the first call's result, and the other calls hang aside."""
         self.windows.append(list(self.window))
         response = f"msg_{len(self.windows)}"
         thought = {"type": "thinking", "thinking": "", "signature": "c2ln" * 200}
@@ -95,7 +96,8 @@ class Client:
             if layout == 1:
                 results.append(self._user(at, [self._result(call)]))
         if layout == 0:
-            results = [self._user(below, [self._result(call)]) for below, call in tools]
+            done = reversed(tools) if last_first else tools
+            results = [self._user(below, [self._result(call)]) for below, call in done]
         elif layout == 2 and tools:
             uuid = self._user(at, [self._result(call) for _, call in tools])
             results = [uuid, *(f"{uuid}.{n}" for n in range(1, len(tools)))]
@@ -161,7 +163,7 @@ class Client:
                 case "say":
                     self.say()
                 case "answer":
-                    self.answer(a % 4, b % 3)
+                    self.answer(a % 4, b % 3, b >= 3)
                 case "rewind":
                     self.rewind(a)
                 case "compact":
@@ -196,7 +198,7 @@ def windows(folder: Path, data: bytes) -> list[list[str]]:
 
 
 @given(ops=OPS)
-@settings(fast, max_examples=60)
+@settings(fast, max_examples=40)
 def test_every_window_is_what_the_client_sent(ops: list[Op], folder: Path) -> None:
     client = Client().play(ops)
     path = folder / "s.jsonl"
@@ -219,7 +221,7 @@ def test_every_window_is_what_the_client_sent(ops: list[Op], folder: Path) -> No
 
 
 @given(ops=OPS, data=st.data())
-@settings(fast, max_examples=25)
+@settings(fast, max_examples=20)
 def test_what_comes_later_changes_no_earlier_window(ops: list[Op], data: st.DataObject, folder: Path) -> None:
     client = Client().play([*ops, ("answer", 2, 1)])
     turn = data.draw(st.integers(1, len(client.calls)))
@@ -229,7 +231,7 @@ def test_what_comes_later_changes_no_earlier_window(ops: list[Op], data: st.Data
 
 
 @given(ops=OPS, data=st.data())
-@settings(fast, max_examples=40)
+@settings(fast, max_examples=25)
 def test_a_file_cut_anywhere_is_read_to_its_end(ops: list[Op], data: st.DataObject, folder: Path) -> None:
     whole = Client().play(ops).data
     cut = whole[: data.draw(st.integers(0, len(whole)))]
@@ -294,7 +296,7 @@ def test_a_journal_remembers_every_window(ops: list[tuple[str, int]], pace: int)
             model.now.append((blocks, n, "verbatim"))
             blocks += 1
         elif name == "insert":
-            index = n % (len(model.now) + 1) if n % 3 else 0  # often at the same place, until its gap is used up
+            index = n % (len(model.now) + 1) if n % 3 else min(2, len(model.now))
             journal.insert(blocks, index, turn, n)
             model.now.insert(index, (blocks, n, "verbatim"))
             blocks += 1
@@ -322,6 +324,22 @@ def test_a_journal_remembers_every_window(ops: list[tuple[str, int]], pace: int)
         own = sorted((s for s in spans if s.block == block), key=lambda s: (s.start, s.end))
         assert all(a.end <= b.start for a, b in pairwise(own)), "never two of one block at once"
     assert [s.block for s in _open(spans)] == [row[0] for row in model.now]
+
+
+def test_a_journal_keeps_its_order_when_a_gap_is_used_up() -> None:
+    """A hundred times into the gap above 1.0: more often than a float can be halved there."""
+    journal, model = Journal(), [0, 1, 2]
+    for block in model:
+        journal.append(block, 1, 0)
+    for turn, block in enumerate(range(3, 203, 2), 2):
+        journal.insert(block, 2, turn, 0)
+        model.insert(2, block)
+        journal.append(block + 1, turn, 0)
+        model.append(block + 1)
+        assert journal.blocks() == model
+    spans = journal.close()
+    assert [s.block for s in _open(spans)] == model
+    assert [s.block for s in _open(spans) if s.start == 1] == [0, 1, 2]
 
 
 def _open(spans: list[SpanRow]) -> list[SpanRow]:

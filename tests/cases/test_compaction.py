@@ -36,6 +36,9 @@ def test_c02_three_cuts_with_two_requests_between_them() -> None:
 def test_c06_the_goal_is_gone_after_the_cut() -> None:
     with opened("C06.jsonl") as trace:
         view = trace.view()
+        (cut,) = view.cuts
+        before = [row["text"] for row in show_report(view, cut.turn - 1)["blocks"]]
+        assert any("Goal: migrate" in text for text in before)
         texts = [row["text"] for row in show_report(view, view.last)["blocks"]]
         assert texts == ["Start.", "Summary: some tests moved.", "continue"]
 

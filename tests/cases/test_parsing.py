@@ -199,7 +199,7 @@ def test_p27_the_order_of_the_file_stands_and_odd_clocks_are_said() -> None:
 
 
 def test_the_five_dispositions_of_every_case_file_add_up_to_its_records() -> None:
-    names = [path.name for path in sorted(DATA.glob("*.jsonl")) if path.name != "C06.jsonl"]  # a Codex rollout
+    names = [path.name for path in sorted(DATA.glob("*.jsonl"))]
     with opened(*names) as trace:
         report = info_report(trace)
     assert len(report["files"]) == len(names)
