@@ -33,10 +33,11 @@ def rows(folder: Path, *, big: bool) -> Iterator[Row]:
     counting = _count(texts)
     alone = parse + counting
     structure = _read(trace, "estimate")
+    speed = size / MB
     one = _read(trace, "one")
     two = _read(trace, "workers")
     yield Row(
-        "exact load, one process ÷ (parse + tiktoken alone)", ">=", 0.85, alone / one, f"{size / MB / one:.1f} MB/s"
+        "exact load, one process ÷ (parse + tiktoken alone)", ">=", 0.85, alone / one, f"{speed / one:.1f} MB/s"
     )
     yield Row("exact load, workers ÷ the same", ">=", 1.2, alone / two, f"{speed / two:.1f} MB/s")
     yield Row("structure only ÷ parse alone", ">=", 0.6, parse / structure, f"{speed / structure:.1f} MB/s")

@@ -63,5 +63,3 @@ class Loader:
     sniff: Callable[[bytes, str], float]
     """(head, file name) -> confidence."""
     load: Callable[[Source], Iterator[Event]]
-    beside: Callable[[SourceFile], list[SourceFile]] = lambda file: []
-    """Files that belong to a file though nobody named them (sub-agents' logs); read with it."""

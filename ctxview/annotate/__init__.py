@@ -5,6 +5,6 @@ Policies, checks and views read facts and never raw text, so that a rule stands 
 
 from ctxview.annotate.facts import Facts
 from ctxview.annotate.pairing import Pairing, pair
-from ctxview.annotate.pins import find_pins
+from ctxview.annotate.pins.positional import find_pins
 
 __all__ = ["Facts", "Pairing", "find_pins", "pair"]

@@ -26,7 +26,6 @@ from ctxview.annotate.pins.rules import OFF_BY_DEFAULT, Phrase, PinRules
 from ctxview.errors import UsageError
 from ctxview.model import PinKind
 
-FILE: Final = "ctxview.toml"
 _KINDS: Final[tuple[PinKind, ...]] = get_args(PinKind)
 _KEYS: Final = ("off", "on", "denial_markers", "phrases")
 _LONGEST: Final = 300
@@ -51,21 +50,6 @@ class Config:
     def error(self, key: str, cause: str, fix: str) -> UsageError:
         line = self.line_of(key.rpartition(".")[2])
         return UsageError(f"{self.path}{f', line {line}' if line else ''}: {key}: {cause}", fix)
-
-
-def find_config(trace: Path | None = None, cwd: Path | None = None, home: Path | None = None) -> Path | None:
-    """The project's `ctxview.toml`: beside the trace or above it, up to a repository's root or the home folder, else in
-    the current folder."""
-    home = home if home is not None else Path.home()
-    cwd = cwd if cwd is not None else Path.cwd()
-    if trace is not None:
-        start = trace.absolute()
-        for folder in [start, *start.parents] if start.is_dir() else start.parents:
-            if (folder / FILE).is_file():
-                return folder / FILE
-            if (folder / ".git").exists() or folder == home:
-                break
-    return cwd / FILE if (cwd / FILE).is_file() else None
 
 
 def read_config(path: Path) -> Config:

@@ -19,8 +19,8 @@ import orjson
 from ctxview.annotate.pins.rules import PRIORITY
 from ctxview.errors import UsageError
 from ctxview.model import Pin, PinKind
+from ctxview.project import SIDECAR
 
-SUFFIX: Final = ".ctxview.json"
 RULE: Final = "pinned by hand"
 _KINDS: Final[Mapping[str, PinKind]] = {kind: kind for kind in PRIORITY}
 _MOST_BYTES: Final = 50_000_000
@@ -61,7 +61,7 @@ class Sidecar:
 
 def sidecar_path(trace: Path) -> Path:
     """The sidecar's place; for a trace that is a directory, beside the directory."""
-    return trace.with_name(trace.name + SUFFIX)
+    return trace.with_name(trace.name + SIDECAR)
 
 
 def read(path: Path) -> Sidecar:

@@ -20,6 +20,7 @@ from ctxview.text import safe_text
 
 VERBS: Final[dict[str, tuple[str, str]]] = {
     "open": ("ctxview.cli.open_", "Open a trace in the terminal interface (the default verb)."),
+    "web": ("ctxview.cli.web", "Open a trace in the dashboard, in the browser."),
     "info": ("ctxview.cli.info", "What a trace's files hold and how its sessions went."),
     "show": ("ctxview.cli.show", "The window at a turn, as text or JSON."),
     "diff": ("ctxview.cli.diff", "What changed between the windows of two turns."),

@@ -18,9 +18,7 @@ from typing import Final
 
 from ctxview import __version__
 from ctxview.errors import UnreadableError, UsageError
-from ctxview.ingest.inputs import Inputs, find_inputs
-from ctxview.ingest.load import ProgressCall, read_inputs, sidecar_of
-from ctxview.ingest.settings import settings_for
+from ctxview.ingest.inputs import Inputs, ProgressCall, config_of, find_inputs, sidecar_of
 from ctxview.ingest.trace import Trace
 from ctxview.store import OutdatedError, Store
 
@@ -58,11 +56,9 @@ def open_trace(
     """
     inputs = find_inputs(paths)
     keep = db is not None or (cache and inputs.is_lasting and inputs.size >= CACHE_FROM_BYTES)
-    if not keep:
-        return read_inputs(inputs, Store.memory(), progress)
-    place = db or cache_place(inputs, say)
+    place = (db or cache_place(inputs, say)) if keep else None
     if place is None:
-        return read_inputs(inputs, Store.memory(), progress)
+        return _read(inputs, Store.memory(), progress)
     return open_at(place, inputs, progress, say, is_named=db is not None)
 
 
@@ -116,7 +112,23 @@ def _open_known(place: Path, inputs: Inputs, say: Say, *, is_named: bool) -> Tra
 
 def _identity(inputs: Inputs) -> dict[str, object]:
     """What a database was made from: it serves for nothing else."""
-    return {"version": __version__, "stamp": inputs.stamp(), "settings": settings_for(inputs).stamp}
+    return {"version": __version__, "stamp": inputs.stamp(), "settings": _settings_stamp(inputs)}
+
+
+def _settings_stamp(inputs: Inputs) -> str:
+    """Changes when the project's settings do: facts are made by them."""
+    path = config_of(inputs)
+    try:
+        return blake2b(path.read_bytes(), digest_size=12).hexdigest() if path is not None else ""
+    except OSError:
+        return "unreadable"
+
+
+def _read(inputs: Inputs, store: Store, progress: ProgressCall | None) -> Trace:
+    # Here, because opening what was read before needs no loader and no rule, and importing them takes longer than that.
+    from ctxview.ingest.load import read_inputs
+
+    return read_inputs(inputs, store, progress)
 
 
 def _build(place: Path, inputs: Inputs, progress: ProgressCall | None) -> Trace:
@@ -124,7 +136,7 @@ def _build(place: Path, inputs: Inputs, progress: ProgressCall | None) -> Trace:
     store = Store.create(place, replace=True)
     try:
         store.set_meta("inputs", json.dumps(identity))
-        read_inputs(inputs, store, progress)
+        _read(inputs, store, progress)
     finally:
         store.close()
     _prune(place)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
-from ctxview.loaders import all_loaders
+from ctxview.loaders.companions import beside
 from ctxview.loaders.discover import discover
 from ctxview.loaders.source import SourceFile
 from ctxview.model import Issue
+from ctxview.project import SIDECAR, find_config
 
 STDIN = "-"
+ProgressCall: TypeAlias = Callable[[str, int, int], None]
+"""File, bytes done, bytes in all. Called from the thread that reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +61,24 @@ def find_inputs(paths: Sequence[str]) -> Inputs:
         issues += wrong
     known = {f.path.resolve() for f in files if f.path is not None}
     for file in list(files):
-        for loader in all_loaders():
-            for more in loader.beside(file):
-                if more.path is not None and more.path.resolve() not in known:
-                    known.add(more.path.resolve())
-                    files.append(more)
+        for more in beside(file):
+            if more.path is not None and more.path.resolve() not in known:
+                known.add(more.path.resolve())
+                files.append(more)
     name = "<stdin>" if paths[0] == STDIN else paths[0]
     return Inputs(name if len(paths) == 1 else f"{name} and {len(paths) - 1} more", tuple(files), tuple(issues))
+
+
+def config_of(inputs: Inputs) -> Path | None:
+    """The `ctxview.toml` that holds for these files; None when there is none."""
+    return find_config(_first_path(inputs))
+
+
+def sidecar_of(inputs: Inputs) -> Path | None:
+    """Where a person's marks on this trace are kept: beside its first file; nowhere for what came through a pipe."""
+    first = _first_path(inputs)
+    return first.with_name(first.name + SIDECAR) if first is not None else None
+
+
+def _first_path(inputs: Inputs) -> Path | None:
+    return next((f.path for f in inputs.files if f.path is not None), None)

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter as Tally
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
-from ctxview.annotate.sidecar import sidecar_path
 from ctxview.audit import audit_view
 from ctxview.errors import UnreadableError
 from ctxview.ingest.contents import Contents
-from ctxview.ingest.inputs import Inputs
+from ctxview.ingest.inputs import Inputs, ProgressCall, sidecar_of
 from ctxview.ingest.sessions import Session
 from ctxview.ingest.settings import Settings, settings_for
 from ctxview.ingest.trace import Trace
-from ctxview.loaders import detect, explain_unknown
+from ctxview.loaders.registry import detect, explain_unknown
 from ctxview.loaders.source import Loader, Source, SourceFile
 from ctxview.model import FileRow, Issue, IssueRow, Progress, Record, SessionStart
 from ctxview.quiet import no_collection
 from ctxview.store import Store
-
-ProgressCall: TypeAlias = Callable[[str, int, int], None]
-"""File, bytes done, bytes in all. Called from the thread that reads."""
 
 
 @dataclass(slots=True)
@@ -88,12 +83,6 @@ def read_inputs(
     finally:
         ingest.close()
     return Trace(inputs.name, store, sidecar_of(inputs))
-
-
-def sidecar_of(inputs: Inputs) -> Path | None:
-    """Where a person's marks on this trace are kept: beside its first file; nowhere for what came through a pipe."""
-    first = next((f.path for f in inputs.files if f.path is not None), None)
-    return sidecar_path(first) if first is not None else None
 
 
 def _nothing_read(inputs: Inputs, ingest: _Ingest) -> UnreadableError:

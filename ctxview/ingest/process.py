@@ -92,8 +92,7 @@ class Loading:
 
 def _serve(order: dict[str, Any]) -> None:
     from ctxview.ingest.cache import cache_place, open_at
-    from ctxview.ingest.inputs import find_inputs
-    from ctxview.ingest.load import sidecar_of
+    from ctxview.ingest.inputs import find_inputs, sidecar_of
 
     def tell(**words: object) -> None:
         sys.stdout.write(json.dumps(words) + "\n")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ctxview.loaders.claude_code.files import beside
 from ctxview.loaders.claude_code.load import load
 from ctxview.loaders.source import Loader
 
@@ -30,6 +29,4 @@ def sniff(head: bytes, name: str) -> float:
     return 0.8 if marked and marked * 2 >= min(len(lines), 40) else 0.0
 
 
-LOADER: Final = Loader(
-    name="claude-code", title="Claude Code session (JSONL), with sub-agents", sniff=sniff, load=load, beside=beside
-)
+LOADER: Final = Loader(name="claude-code", title="Claude Code session (JSONL), with sub-agents", sniff=sniff, load=load)

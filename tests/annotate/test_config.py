@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from pin_blocks import agent, person, pins_of, result
 
-from ctxview.annotate.config import find_config, pin_rules, read_config
+from ctxview.annotate.config import pin_rules, read_config
 from ctxview.annotate.pins import OFF_BY_DEFAULT, PinRules
 from ctxview.errors import UsageError
+from ctxview.project import find_config
 
 GOOD = """\
 [pins]

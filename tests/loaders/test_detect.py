@@ -35,9 +35,9 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
     """The entry points that other packages seem to have."""
     points: list[EntryPoint] = []
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points if group == "ctxview.loaders" else [])
-    loaders._plugins.cache_clear()
+    registry._plugins.cache_clear()
     yield points
-    loaders._plugins.cache_clear()
+    registry._plugins.cache_clear()
 
 
 def test_loaders_are_listed_in_detection_order() -> None:
@@ -111,7 +111,7 @@ def test_the_surest_loader_wins_and_the_first_of_equals(monkeypatch: pytest.Monk
         return Loader(name, name, lambda head, file: confidence, nothing)
 
     def winner(*candidates: Loader) -> str | None:
-        monkeypatch.setattr(loaders, "LOADERS", candidates)
+        monkeypatch.setattr(registry, "LOADERS", candidates)
         found = detect(data(b"x"))
         return found.name if found is not None else None
 
