@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-import ctxview.loaders as loaders
+import ctxview.loaders.registry as registry
 from ctxview.loaders import LOADERS, all_loaders, detect, explain_unknown, plugin_faults
 from ctxview.loaders.source import Loader, Source, SourceFile
 from ctxview.model import Event
@@ -129,7 +129,7 @@ BROKEN = Loader("broken", "A format", sniff_broken, nothing)
 
 
 def test_other_packages_add_loaders(plugins: list[EntryPoint]) -> None:
-    plugins += [EntryPoint(name.lower(), f"{__name__}:{name}", loaders.ENTRY_POINTS) for name in ("THEIRS", "BROKEN")]
+    plugins += [EntryPoint(name.lower(), f"{__name__}:{name}", registry.ENTRY_POINTS) for name in ("THEIRS", "BROKEN")]
     sys.modules.setdefault(__name__, sys.modules[test_other_packages_add_loaders.__module__])
     assert all_loaders()[len(LOADERS) :] == (BROKEN, THEIRS)
     assert detect(data(b"THEIRS 1")) is THEIRS
