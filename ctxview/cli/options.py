@@ -25,6 +25,7 @@ RECORDED: Final = "recorded"
 _BAR_AFTER: Final = 0.7
 """Seconds of reading before a bar appears: short reads need none."""
 _BAR_EVERY: Final = 0.1
+_BAR_FROM_BYTES: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class _Bar:
 
     def __call__(self, file: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self._start < _BAR_AFTER or now - self._drawn < _BAR_EVERY or not total:
+        if total < _BAR_FROM_BYTES or now - self._start < _BAR_AFTER or now - self._drawn < _BAR_EVERY:
             return
         self._drawn = now
         full = round(30 * min(1.0, done / total))
