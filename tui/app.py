@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import work
 from textual.app import App
@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # loaded by the worker, after the first paint
     from ctxview.tui.facts import Scene
     from ctxview.tui.main_screen import MainScreen
     from ctxview.tui.reports import SessionSum
+
+Made = TypeVar("Made")
 
 _PROGRESS_SECONDS = 0.05
 """Shortest time between two drawings of the progress bar."""
@@ -75,6 +77,13 @@ class CtxviewApp(App[None]):
 
         def __init__(self, session: str, summed: SessionSum) -> None:
             self.session, self.summed = session, summed
+            super().__init__()
+
+    class Computed(Message):
+        """Something slow that a screen asked for is there."""
+
+        def __init__(self, then: Callable[[], None]) -> None:
+            self.then = then
             super().__init__()
 
     def __init__(self, open_trace: OpenTrace, title: str, focus: Focus) -> None:
@@ -146,6 +155,18 @@ class CtxviewApp(App[None]):
             if row.session not in self.sums:
                 self.post_message(self.SessionSummed(row.session, sum_up(trace.view(row.session))))
 
+    def compute(self, group: str, make: Callable[[Callable[[], bool]], Made], then: Callable[[Made], None]) -> None:
+        """Run `make(stop)` in a thread, and `then` with what it made. A newer one of the same group replaces it."""
+        from textual.worker import get_current_worker
+
+        def work() -> None:
+            worker = get_current_worker()
+            made = make(lambda: worker.is_cancelled)
+            if not worker.is_cancelled:
+                self.post_message(self.Computed(lambda: then(made)))
+
+        self.run_worker(work, thread=True, exclusive=True, group=group, exit_on_error=False)
+
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
         if event.state is not WorkerState.ERROR or error is None:
@@ -191,6 +212,9 @@ class CtxviewApp(App[None]):
             self.push_screen(self.main)
             if small:
                 self.push_screen(TooSmall())
+
+    def on_ctxview_app_computed(self, message: Computed) -> None:
+        message.then()
 
     def on_ctxview_app_session_summed(self, message: SessionSummed) -> None:
         from ctxview.tui import overlays, reports

@@ -6,10 +6,10 @@ The cursor belongs to a block, not to a row: it stays on its block from turn to 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from textual.events import Click
 from textual.geometry import Region, Size
@@ -19,10 +19,12 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ctxview.annotate import Pairing
-from ctxview.model import CutRow, SpanRow
+from ctxview.model import BlockRow, CutRow, SpanRow
 from ctxview.tui.cells import Part, fit, right, row, shown
 from ctxview.tui.facts import Scene, count, cut_words, label, line_of
 from ctxview.tui.palette import GLYPHS, Brush, Words, brush, kind_ink, telling
+from ctxview.tui.text_rows import lit_words
+from ctxview.window import Needle
 from ctxview.window.view import SessionView
 
 _GONE_ROWS: Final = 12
@@ -65,15 +67,28 @@ class GoneMany:
 Row: TypeAlias = SpanRow | Gone | GoneMany | Unlogged
 
 
-def rows_at(view: SessionView, turn: int, block: int | None = None) -> tuple[list[Row], dict[int, str]]:
+class Keeps(Protocol):
+    """What lets some blocks through and others not."""
+
+    def keep(self, view: SessionView, turn: int, spans: Sequence[SpanRow]) -> list[SpanRow]:
+        """Those of `spans` that pass, as they stand at `turn`."""
+
+    def takes(self, block: BlockRow, states: Iterable[str]) -> bool: ...
+
+
+def rows_at(
+    view: SessionView, turn: int, block: int | None = None, kept: Keeps | None = None
+) -> tuple[list[Row], dict[int, str]]:
     """The rows of the window at `turn`, and the change mark of each block that has one.
 
-    `block` gets a row of its own even among many that left.
+    `block` gets a row of its own even among many that left. `kept` leaves out what does not pass.
     """
     changes = view.changes(turn)
     spans: Sequence[SpanRow] = view.spans_at(turn)
-    rows: list[Row] = list(spans)
+    rows: list[Row] = list(spans if kept is None else kept.keep(view, turn, spans))
     left = [n for n, change in changes.items() if change.what == "-"]
+    if kept is not None:
+        left = [n for n in left if kept.takes(view.blocks[n], ("absent",))]
     gone = sorted((_last_span(view, n, turn) for n in left), key=lambda s: s.pos)
     few, many_gone = gone, []
     if len(gone) > _GONE_ROWS:  # a pin that left is never hidden among the others
@@ -85,6 +100,8 @@ def rows_at(view: SessionView, turn: int, block: int | None = None) -> tuple[lis
         cut = next((c for c in view.cuts if c.turn == turn), None)
         many = GoneMany(len(many_gone), sum(s.tokens for s in many_gone), cut, many_gone[0].pos)
         rows.insert(bisect_left(rows, many.pos, key=_pos), many)
+    if kept is not None:
+        return rows, {n: change.what for n, change in changes.items()}
     call, sizes = view.turn(turn), view.tokens(turn)
     missing = call.missing if call else ()
     if sizes.unlogged or (missing and sizes.unlogged is None):
@@ -124,14 +141,17 @@ class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
     rows: Sequence[Row] = ()
     marks: Mapping[int, str] = MappingProxyType({})
     pairing: Pairing = _NOBODY
+    needle: Needle | None = None
+    found: frozenset[int] = frozenset()
+    """Blocks that hold what was searched for, whether or not their row shows it."""
 
-    def show(self, scene: Scene, turn: int, block: int | None) -> None:
+    def show(self, scene: Scene, turn: int, block: int | None, kept: Keeps | None = None) -> None:
         """Show a window with the cursor on `block`, or near where it was when it is not there."""
         before = self.rows[self.cursor] if self.rows else None
         offset = self.cursor - self.scroll_offset.y
         same = scene is self.scene
         self.scene, self.turn = scene, turn
-        self.rows, self.marks = rows_at(scene.view, turn, block)
+        self.rows, self.marks = rows_at(scene.view, turn, block, kept)
         self.pairing = scene.view.pairing(turn)
         self.virtual_size = Size(0, len(self.rows))
         cursor = self._find(block, before if same else None)
@@ -140,6 +160,12 @@ class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
         top = cursor - (offset if before is not None and 0 <= offset < height else height // 2)
         self.scroll_to(y=max(0, min(top, len(self.rows) - height)), animate=False, immediate=True)
         self.refresh()
+
+    def light(self, needle: Needle | None, found: frozenset[int]) -> None:
+        """Light what was searched for."""
+        if (needle, found) != (self.needle, self.found):
+            self.needle, self.found = needle, found
+            self.refresh()
 
     def _find(self, block: int | None, before: Row | None) -> int:
         if block is not None:
@@ -159,6 +185,13 @@ class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
     @property
     def current(self) -> Row | None:
         return self.rows[self.cursor] if self.rows else None
+
+    def go(self, block: int) -> bool:
+        """Put the cursor on a block, and say whether it has a row."""
+        index = next((i for i, item in enumerate(self.rows) if block_of(item) == block), None)
+        if index is not None:
+            self.cursor = index
+        return index is not None
 
     def step(self, by: int) -> None:
         if self.rows:
@@ -192,7 +225,9 @@ class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
         if here:
             base = base + paint("text", "cursor")
         item = self.rows[index]
-        bar: Part = ("▌" if here else " ", paint("accent"))
+        number = block_of(item)
+        lit = number is not None and number in self.found
+        bar: Part = ("/", paint("hit-now" if here else "hit")) if lit else ("▌" if here else " ", paint("accent"))
         if isinstance(item, SpanRow):
             parts = self._block(item, paint, width)
         elif isinstance(item, Gone):
@@ -213,7 +248,8 @@ class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
             mark, telling(view.stand(span, self.pairing, self.turn).states), count(block, span.tokens), kind,
             ink or kind_ink(block.kind), paint, width,
         )  # fmt: skip
-        return parts + [(text, paint(ink)) for text, ink in line_of(view, block, span, width)]
+        words = lit_words(line_of(view, block, span, width), self.needle)
+        return parts + [(text, paint(ink)) for text, ink in words]
 
     def _gone(self, span: SpanRow, paint: Brush, width: int) -> list[Part]:
         assert self.scene is not None
@@ -224,7 +260,7 @@ class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
         parts = _head("-", state, count(block, span.tokens), label(block)[0], "dim", paint, width)
         pin = view.pins.get(block.n)
         words: Words = [(f"◆ pinned {pin.kind} · ", "pinned")] if pin else []
-        words += [(text, "dim") for text, _ in line_of(view, block, span, width)]
+        words += lit_words([(text, "dim") for text, _ in line_of(view, block, span, width)], self.needle)
         return parts + [(text, paint(ink, italic=ink == "dim")) for text, ink in words]
 
 

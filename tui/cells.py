@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
-from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -32,8 +32,19 @@ def shown(text: str, limit: int | None = None) -> str:
 
 def shown_lines(text: str) -> list[str]:
     """As `shown`, for text that keeps its lines."""
-    clean = safe_text(text).expandtabs(4)
-    return (clean if clean.isascii() else _UNSTEADY.sub("", clean)).split("\n")
+    return visible(safe_text(text)).split("\n")
+
+
+def visible(clean: str) -> str:
+    """Clean text with tabs as spaces and characters of steady width only. Each character is changed by itself."""
+    line = clean.replace("\t", "    ")
+    return line if line.isascii() else _UNSTEADY.sub("", line)
+
+
+def raw(line: str) -> str:
+    """One line with everything in it spelled out: tabs, joiners and carriage returns too."""
+    clean = safe_text(line).replace("\t", "\\t")
+    return clean if clean.isascii() else _UNSTEADY.sub(lambda m: f"\\u{ord(m[0]):04x}", clean)
 
 
 def fit(text: str, width: int) -> str:
@@ -72,17 +83,31 @@ def row(parts: Iterable[Part], width: int, base: Style) -> Strip:
 
 def wrap(line: str, width: int) -> list[str]:
     """One line of clean text as lines of at most `width` cells, broken at spaces where that leaves no great gap."""
+    return [line[start:stop] for start, stop in wrap_at(line, width)]
+
+
+def wrap_at(line: str, width: int) -> list[tuple[int, int]]:
+    """As `wrap`: first and one past the last character of each piece."""
     width = max(width, 2)
-    found: list[str] = []
+    found: list[tuple[int, int]] = []
     at, end, plain = 0, len(line), line.isascii()
     while at < end:
-        if plain:
-            head = line[at : at + width]
-        else:  # a bounded head: one cell per character at least, save combining marks
-            head = chop_cells(line[at : at + width + 8], width)[0]
-        stop = at + len(head)
-        if stop < end and line[stop] != " " and (space := head.rfind(" ")) > width // 2:
-            head, stop = head[:space], at + space
-        found.append(head)
+        stop = min(end, at + width)
+        if not plain:
+            stop = _stop(line, at, stop, width)
+        if stop < end and line[stop] != " " and (space := line.rfind(" ", at, stop)) - at > width // 2:
+            stop = space
+        found.append((at, stop))
         at = stop + 1 if stop < end and line[stop] == " " else stop
-    return found or [""]
+    return found or [(0, 0)]
+
+
+def _stop(line: str, at: int, stop: int, width: int) -> int:
+    """Where a piece from `at` has to stop to be at most `width` cells; marks that take no cell stay with their base."""
+    while (over := cell_len(line[at:stop]) - width) > 0:
+        stop -= (over + 1) // 2
+    for _ in range(8):
+        if stop >= len(line) or cell_len(line[stop]):
+            break
+        stop += 1
+    return max(stop, at + 1)

@@ -37,6 +37,9 @@ class Places(Provider):
             turn = max(1, min(int(number), screen.scene.view.now))
             text = f"turn {turn:,}"
             yield Hit(1.0, Content(text), lambda: screen.jump(turn), text=text)
+        sought = _words_to_find(query)
+        if isinstance(screen, MainScreen) and sought:
+            yield Hit(1.0, Content(f"search for “{shown(sought, 80)}”"), lambda: screen.search.start(sought))
         found = 0
         for text, call in self._all():
             if all(word in text.lower() for word in words.split()):
@@ -58,6 +61,16 @@ class Places(Provider):
         yield f"last turn, {view.last:,}", screen.action_last_turn
         yield "first turn", screen.action_first_turn
         yield "now: what stands after the last turn", _to_turn(screen, view.now)
+        yield "search whole texts (also :search WORDS)", screen.action_search
+        yield "filter the list by state, kind, tool", screen.action_filter
+        yield "mark this turn", screen.action_mark
+        yield "go to the marked turn", screen.action_to_mark
+        yield "diff with the marked turn, else with the turn before", screen.action_compare
+        yield "budget: what fills the window", screen.action_budget
+        yield "ledger: what was noted, and whether it was written", screen.action_ledger
+        yield "sessions of this trace", screen.action_sessions
+        yield "load report", screen.action_report
+        yield "copy the command that opens this place", screen.action_permalink
         for cut in view.cuts:
             yield f"cut {cut.n + 1:,} before turn {cut.turn:,}: {cut_words(cut)}", _to_turn(screen, cut.turn)
         if len(trace.sessions) > 1:
@@ -66,6 +79,14 @@ class Places(Provider):
                 yield f"session {name} ({shown(row.session, 40)})", _to_session(screen, row.session)
         yield "theme: dark", lambda: screen.ctxview.use_theme(True)
         yield "theme: light", lambda: screen.ctxview.use_theme(False)
+
+
+def _words_to_find(query: str) -> str:
+    """What stands behind `search` or `/`."""
+    for start in ("search ", "/"):
+        if query.lower().startswith(start):
+            return query[len(start) :].strip()
+    return ""
 
 
 def _to_turn(screen: MainScreen, turn: int) -> Callable[[], None]:

@@ -1,8 +1,9 @@
-"""One block in full: its facts, then its text, wrapped and literal. Beside the list, or on a screen of its own."""
+"""One block in full: its facts, then its text, literal: wrapped, raw or as JSON. Beside the list or on a screen."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from textual.geometry import Size
@@ -10,17 +11,27 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ctxview.annotate import Pairing
+from ctxview.model import SpanRow
 from ctxview.tui.block_list import Gone, GoneMany, Row, Unlogged, unlogged_words
-from ctxview.tui.cells import fit, row, shown, shown_lines, wrap
+from ctxview.tui.cells import fit, right, row, shown, wrap
 from ctxview.tui.facts import Scene, block_facts, cut_words, state_words
 from ctxview.tui.palette import Words, brush
+from ctxview.tui.text_rows import MODES, Mode, TextRows, pretty
+from ctxview.window import Needle
 from ctxview.window.view import WindowBlock
 
-PANE_CHARS: Final = 20_000
-"""Text laid out beside the list; it must keep up with a held key."""
-SCREEN_CHARS: Final = 2_000_000
-"""Text laid out on a screen of its own."""
 _LABEL: Final = 9
+_STEP: Final = 20
+"""Characters a key moves a text that does not wrap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What to light in a text, and the hit to scroll to."""
+
+    needle: Needle
+    at: int | None
+    """Where in the text the hit begins that one stands on; None when one stands on none."""
 
 
 class DetailPane(ScrollView, can_focus=False, inherit_bindings=False):
@@ -32,41 +43,172 @@ class DetailPane(ScrollView, can_focus=False, inherit_bindings=False):
     turn: int = 1
     item: Row | None = None
     pairing: Pairing | None = None
-    chars: int = PANE_CHARS
-    _lines: Sequence[Words] = ()
+    sought: Sought | None = None
+    mode: Mode = "wrapped"
+    numbered: bool = False
+    """Whether line numbers stand before the text."""
+    _head: Sequence[Words] = ()
+    _rows: TextRows | None = None
+    _column: int = 0
+    _pretty: tuple[int, str | None] = (-1, None)
+    """Content key, and its text as JSON: reading it twice would cost a held key dearly."""
 
-    def show(self, scene: Scene, turn: int, item: Row | None, pairing: Pairing | None = None) -> None:
+    def show(
+        self, scene: Scene, turn: int, item: Row | None, pairing: Pairing | None = None, sought: Sought | None = None
+    ) -> None:
         """Show a row as it stands at `turn`; `pairing` is that turn's, where the caller has it."""
         fresh = scene is not self.scene or item != self.item
-        self.scene, self.turn, self.item, self.pairing = scene, turn, item, pairing
-        self._lay_out()
+        found = sought is not None and sought.at is not None and (fresh or sought != self.sought)
+        self.scene, self.turn, self.item, self.pairing, self.sought = scene, turn, item, pairing, sought
+        if found and self.mode == "JSON":
+            self.mode = "wrapped"  # a hit has its place in the text as it was sent
         if fresh:
-            self.scroll_to(y=0, animate=False, immediate=True)
+            self._column = 0
+        self._lay_out()
+        if found:
+            self.show_hit()
+        elif fresh:
+            self.go_to(0)
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self.show_hit)
 
     def on_resize(self) -> None:
         self._lay_out()
+        self.show_hit()
+
+    # ------------------------------------------------------------------- layout
 
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width - 2
         if self.scene is None or width < 4:
             return
-        self._lines = detail_lines(self.scene, self.turn, self.item, width, self.chars, self.pairing)
-        self.virtual_size = Size(0, len(self._lines))
+        self._head, self._rows = detail_head(self.scene, self.turn, self.item, width, self.pairing), None
+        span = span_of(self.item)
+        if span is not None:
+            text = self.scene.view.text(span.content)
+            gutter = len(f"{text.count(chr(10)) + 1:,}") + 1 if self.numbered else 0
+            mode, needle = self._mode_for(span, text), self.sought.needle if self.sought else None
+            at = self.sought.at if self.sought and mode != "JSON" else None
+            made = self._pretty[1] if mode == "JSON" else None
+            self._rows = TextRows(text if made is None else made, max(4, width - gutter), mode, needle, at)
+            self._gutter = gutter
+            self._head = [*self._head, self._rule(mode, width)]
+            if self._rows.before:
+                self._head = [*self._head, [(fit(f"{self._rows.before:,} characters before …", width), "warn")]]
+        self._reach(self.scroll_offset.y)
         self.refresh()
+
+    def _mode_for(self, span: SpanRow, text: str) -> Mode:
+        if self.mode == "JSON":
+            if self._pretty[0] != span.content:
+                self._pretty = (span.content, pretty(text))
+            if self._pretty[1] is None:
+                return "wrapped"
+        return self.mode
+
+    def _rule(self, mode: Mode, width: int) -> Words:
+        words = {"raw": "text, raw: not wrapped", "JSON": "text, indented as JSON", "wrapped": "text"}[mode]
+        return [("── ", "rule"), (words, "dim"), (" " + "─" * max(0, width - len(words) - 4), "rule")]
+
+    def _reach(self, top: int) -> None:
+        """Lay out what can be seen from `top` on, and say how much there is."""
+        height = len(self._head)
+        if self._rows is not None:
+            self._rows.reach(top + self.size.height * 2 - height)
+            height += self._rows.guess + (1 if self._rows.after else 0)
+        self.virtual_size = Size(0, height)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        self._reach(round(new_value))
+        super().watch_scroll_y(old_value, new_value)
+
+    def go_to(self, y: int) -> None:
+        """Scroll to a row; also before the scroll bar of a text that just came is there."""
+        self.scroll_to(y=max(0, y), animate=False, immediate=True, force=True)
+
+    def to_end(self) -> None:
+        if self._rows is not None:
+            self._rows.reach(None)
+            self._reach(0)
+        self.go_to(self.virtual_size.height)
+
+    def show_hit(self) -> None:
+        """Scroll to the hit one stands on."""
+        at = self._rows.row_of_hit() if self._rows is not None else None
+        if at is None or self._rows is None:
+            return
+        y = len(self._head) + at
+        if self._rows.mode == "raw":
+            column = self._rows.column_of_hit()
+            room = self.size.width - 10
+            if not self._column <= column < self._column + room:
+                self._column = max(0, column - room // 2)
+        self._reach(y)
+        top, height = self.scroll_offset.y, self.size.height
+        if not top + 1 <= y < top + height - 1:
+            self.go_to(y - height // 3)
+        self.refresh()
+
+    # ------------------------------------------------------------------ the keys
+
+    def next_mode(self) -> Mode | None:
+        """Show the text another way, and say which; None when the row has no text."""
+        span = span_of(self.item)
+        if span is None or self.scene is None:
+            return None
+        text = self.scene.view.text(span.content)
+        modes = [m for m in MODES if m != "JSON" or pretty(text) is not None]
+        now = self._mode_for(span, text)
+        self.mode = modes[(modes.index(now) + 1) % len(modes)]
+        self._column = 0
+        self._lay_out()
+        self.show_hit()
+        return self.mode
+
+    def number_lines(self) -> None:
+        self.numbered = not self.numbered
+        self._lay_out()
+
+    def step_aside(self, by: int) -> None:
+        """Move a text that does not wrap."""
+        if self._rows is not None and self._rows.mode == "raw":
+            self._column = max(0, min(self._column + by * _STEP, self._rows.cells_wide() - _STEP))
+            self.refresh()
 
     def render_line(self, y: int) -> Strip:
         width, base, paint = self.scrollable_content_region.width, self.visual_style.rich_style, brush(self)
-        index = y + self.scroll_offset.y
-        if index >= len(self._lines):
-            return Strip.blank(width, base)
-        parts = [(text, paint(ink)) for text, ink in self._lines[index]]
+        parts = [(text, paint(ink)) for text, ink in self._words(y + self.scroll_offset.y)]
         return row([(" ", paint("text")), *parts], width, base)
 
+    def _words(self, index: int) -> Words:
+        if index < len(self._head):
+            return list(self._head[index])
+        rows, at = self._rows, index - len(self._head)
+        if rows is None:
+            return []
+        rows.reach(at)
+        if at >= len(rows):
+            more = f"… {rows.after:,} more characters; y copies all" if at == len(rows) and rows.after else ""
+            return [(more, "warn")]
+        words = rows.words(at, self._column)
+        if self.numbered:
+            number = rows.number(at)
+            words = [(right("" if number is None else f"{number:,}", self._gutter - 1) + " ", "dim"), *words]
+        return words
 
-def detail_lines(
-    scene: Scene, turn: int, item: Row | None, width: int, chars: int, pairing: Pairing | None = None
+
+def span_of(item: Row | None) -> SpanRow | None:
+    """The stay whose text a row stands for."""
+    if isinstance(item, Gone):
+        return item.span
+    return item if isinstance(item, SpanRow) else None
+
+
+def detail_head(
+    scene: Scene, turn: int, item: Row | None, width: int, pairing: Pairing | None = None
 ) -> list[Words]:
-    """Everything about a row of the list, as lines of at most `width` cells."""
+    """Everything about a row of the list but its text, as lines of at most `width` cells."""
     if item is None:
         return [[("nothing in this window", "dim")]]
     if isinstance(item, Unlogged):
@@ -82,17 +224,10 @@ def detail_lines(
         pairing = view.pairing(turn - 1 if gone else turn)
     standing: WindowBlock = view.stand(span, pairing, turn - 1 if gone else turn)
     states = ("absent", *standing.states) if gone else standing.states
-    block = standing.block
-    head: Words = [*state_words(states), (f" · {block.kind}", "text"), (f" · {span.tokens:,} tokens", "text")]
+    head: Words = [*state_words(states), (f" · {standing.block.kind}", "text"), (f" · {span.tokens:,} tokens", "text")]
     if gone:
         head.append((f" · left before turn {turn:,}", "cut"))
-    text = view.text(span.content)
-    lines = [_cut(head, width), *_facts(block_facts(view, standing), width), [("─" * width, "rule")]]
-    for raw in shown_lines(text[:chars]):
-        lines += [[(line, "text")] for line in wrap(raw, width)]
-    if len(text) > chars:
-        lines.append([(fit(f"… {len(text) - chars:,} more characters; y copies all", width), "warn")])
-    return lines
+    return [_cut(head, width), *_facts(block_facts(view, standing), width)]
 
 
 def _cut(words: Words, width: int) -> Words:

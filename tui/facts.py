@@ -42,13 +42,12 @@ class Scene:
 
 def make_scene(view: SessionView) -> Scene:
     """Everything slow about a session, so that keys need none of it."""
-    sizes = [0, *(view.size(turn) for turn in range(1, view.now + 1))]
     spans = view.spans_at(view.now)
     if spans:
         view.stand(spans[0], view.pairing(view.now, spans), view.now)
     view.changes(view.now)
     counted = [b for b in view.blocks if b.tokens]
-    return Scene(view, sizes, find_trouble(view), bool(counted) and all(b.estimated for b in counted))
+    return Scene(view, view.sizes, find_trouble(view), bool(counted) and all(b.estimated for b in counted))
 
 
 # ------------------------------------------------------------------------------------------------ what went wrong
@@ -260,6 +259,13 @@ def block_facts(view: SessionView, standing: WindowBlock) -> list[tuple[str, Wor
     fact("states", *standing.states)
     if pin is not None:
         fact("pin", pin.kind, pin.evidence, shown(pin.rule), ink="pinned")
+    known = view.facts.observation_of(block.n)
+    if known is not None:
+        fact("resource", shown(known.key or ""), known.effect)
+    change = standing.change
+    if change is not None:
+        by = None if change.because is None else f"by {shown(view.blocks[change.because].id)}"
+        fact(change.state, f"since turn {change.since:,}", by, shown(change.reason), ink=change.state)
     fact("form", span.form)
     fact("entered", "before turn 1" if standing.entered < 1 else f"turn {standing.entered:,}")
     fact("leaves", "stays to the end" if standing.leaves is None else f"turn {standing.leaves:,}")

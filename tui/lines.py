@@ -114,3 +114,33 @@ class KeyLine(Line):
                 self.app.simulate_key(key)
                 return
             at = end + 2
+
+
+class Title(Line):
+    """First or last line of an overlay."""
+
+    def __init__(self, words: Words, classes: str) -> None:
+        super().__init__(classes=classes)
+        self.words = words
+
+    def show(self, words: Words) -> None:
+        self.words = words
+        self.refresh()
+
+    def parts(self, width: int) -> Words:
+        return self.words
+
+
+class FilterLine(Line):
+    """Over the list, while it is filtered: by what, and how much is left."""
+
+    words: Sequence[tuple[str, str]] = ()
+
+    def show(self, words: Words) -> None:
+        self.display = bool(words)
+        if words != self.words:
+            self.words = words
+            self.refresh()
+
+    def parts(self, width: int) -> Words:
+        return list(self.words)

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.reactive import reactive
 from textual.screen import Screen
 
 from ctxview.errors import UsageError
 from ctxview.focus import Focus
+from ctxview.model import SpanRow
 from ctxview.tui import reports
 from ctxview.tui.block_list import BlockList, GoneMany, Unlogged, block_of
 from ctxview.tui.cells import shown
+from ctxview.tui.compare import CompareScreen, Comparison, compare
 from ctxview.tui.contract import TraceLike
-from ctxview.tui.detail import DetailPane
+from ctxview.tui.detail import DetailPane, span_of
 from ctxview.tui.facts import Scene, breadcrumbs, status
+from ctxview.tui.filters import Filter, FilterScreen, choices
 from ctxview.tui.keys import bindings
-from ctxview.tui.lines import Breadcrumb, KeyLine, Status, issues_words
+from ctxview.tui.lines import Breadcrumb, FilterLine, KeyLine, Status, issues_words
 from ctxview.tui.overlays import DetailScreen, ReportScreen, block_text
 from ctxview.tui.palette import Words
+from ctxview.tui.search import Search
 from ctxview.tui.strip import Timeline
 
 if TYPE_CHECKING:
+    from ctxview.ledger import Ledger
     from ctxview.tui.app import CtxviewApp
+    from ctxview.tui.ledger_panel import Noted
 
 _ZOOMS: Final = ("zoom-detail", "", "zoom-list", "zoom-full")
 """Style classes from much room for the detail to none."""
@@ -52,6 +59,11 @@ class MainScreen(Screen[None]):
         self._past: list[Focus] = []
         self._past_at = 0
         self._zoom = 1
+        self._filter = Filter()
+        self._mark: Focus | None = None
+        self._ledger: tuple[Scene, Ledger, str] | None = None
+        """The ledger of a session, and why the file beside the trace could not be read."""
+        self.search = Search(self)
 
     # ------------------------------------------------------------------ layout
 
@@ -59,7 +71,9 @@ class MainScreen(Screen[None]):
         yield Breadcrumb(id="breadcrumb")
         yield Timeline(id="timeline")
         with Horizontal(id="panes"):
-            yield BlockList(id="blocks")
+            with Vertical(id="list"):
+                yield FilterLine(id="filter")
+                yield BlockList(id="blocks")
             yield DetailPane(id="detail")
         yield Status(id="status")
         yield KeyLine(id="keys")
@@ -67,6 +81,8 @@ class MainScreen(Screen[None]):
     def on_mount(self) -> None:
         self._breadcrumb = self.query_one(Breadcrumb)
         self._timeline = self.query_one(Timeline)
+        self._filter_line = self.query_one(FilterLine)
+        self._filter_line.display = False
         self._blocks = self.query_one(BlockList)
         self._detail = self.query_one(DetailPane)
         self._status = self.query_one(Status)
@@ -84,6 +100,7 @@ class MainScreen(Screen[None]):
         if scene is not self.scene and scene.empty:
             self.say("this session has no turns and no blocks", "warn")
             return
+        fresh = scene is not self.scene or self._blocks.scene is None
         self.scene = scene
         self._message = []
         if scene.trouble is not None:
@@ -96,15 +113,22 @@ class MainScreen(Screen[None]):
         except UsageError as error:
             self._message = [(shown(error.cause, 120), "warn")]
         self._blocks.focus()
-        focus = replace(focus, session=view.row.session, turn=turn, block=block)
+        focus, named = replace(focus, session=view.row.session, turn=turn, block=block), focus
         if focus == self.place:
             self._draw(focus)
         else:
             self.place = focus
+        if fresh and focus.query:
+            message = self._message
+            self.search.start(focus.query, move=named.turn is None and named.block is None)
+            self._message = message if message and message[0][1] == "warn" else self._message
 
     def watch_place(self, old: Focus, new: Focus) -> None:
         if (old.session, old.turn) == (new.session, new.turn) and self._blocks.scene is self.scene:
-            self._draw_detail()
+            if new.block in (None, self._here()) or self._blocks.go(self.scene.view.block(new.block).n):
+                self._draw_detail()
+            else:  # it left here among many, and gets a row of its own
+                self._draw(new)
         else:
             self._draw(new)
 
@@ -113,8 +137,11 @@ class MainScreen(Screen[None]):
         if turn is None:
             return
         number = scene.view.block(focus.block).n if focus.block else None
-        self._blocks.show(scene, turn, number)
-        self._timeline.show(scene, turn)
+        self._blocks.show(scene, turn, number, self._filter or None)
+        self._light()
+        self._draw_filter()
+        marked = self._mark is not None and self._mark.session == scene.view.row.session
+        self._timeline.show(scene, turn, self._mark.turn if self._mark is not None and marked else None)
         many = len(self.trace.sessions) > 1
         self._breadcrumb.show(breadcrumbs(self.trace_title, scene, turn, many), issues_words(self.trace))
         self._draw_status()
@@ -125,13 +152,39 @@ class MainScreen(Screen[None]):
             self._status.show(status(self.scene, self.place.turn), self._message)
 
     def _draw_detail(self) -> None:
-        if self.place.turn is not None and self._detail.display:
-            self._detail.show(self.scene, self.place.turn, self._blocks.current, self._blocks.pairing)
+        if self.place.turn is None:
+            return
+        current = self._blocks.current
+        if self._detail.display:
+            self._detail.show(
+                self.scene, self.place.turn, current, self._blocks.pairing, self.search.sought(span_of(current))
+            )
+        if isinstance(self.app.screen, DetailScreen) and current is not None:
+            self.app.screen.show(self.scene, self.place.turn, current, self.search.sought(span_of(current)))
+
+    def _light(self) -> None:
+        self._blocks.light(self.search.needle, self.search.blocks)
+
+    def _draw_filter(self) -> None:
+        words: Words = []
+        if self._filter and self.place.turn is not None:
+            whole = len(self.scene.view.spans_at(self.place.turn))
+            left = sum(isinstance(r, SpanRow) for r in self._blocks.rows)
+            words = [(f"{left:,} of {whole:,} blocks", "accent"), (" · ", "dim"), (self._filter.words(), "text"),
+                     ("  ", "dim"), ("f", "accent"), (" shows all", "dim")]  # fmt: skip
+        self._filter_line.show(words)
+
+    def redraw(self) -> None:
+        """Draw what depends on the search anew."""
+        self._light()
+        self._draw_detail()
 
     def say(self, text: str, ink: str = "text") -> None:
         """A word in the status line, until the turn changes."""
         self._message = [(text, ink)]
         self._draw_status()
+        if isinstance(self.app.screen, DetailScreen):
+            self.app.screen.say(self._message)
 
     # ------------------------------------------------------------------- moving
 
@@ -154,6 +207,16 @@ class MainScreen(Screen[None]):
         current = self._blocks.current
         number = block_of(current) if current is not None else None
         return None if number is None else self.scene.view.blocks[number].id
+
+    def block_here(self) -> int | None:
+        """`BlockRow.n` of the block under the cursor."""
+        current = self._blocks.current
+        return block_of(current) if current is not None else None
+
+    def pos_here(self) -> float:
+        """Where in the window the cursor is."""
+        current = self._blocks.current
+        return float("-inf") if current is None else current.pos
 
     def _remember(self) -> None:
         self._past[self._past_at :] = [self.place]
@@ -182,7 +245,7 @@ class MainScreen(Screen[None]):
         self.action_detail()
 
     def on_timeline_picked(self, message: Timeline.Picked) -> None:
-        self.jump(message.turn)
+        self.jump(message.turn, remember=not message.moving)
 
     # ------------------------------------------------------------------ the keys
 
@@ -265,7 +328,15 @@ class MainScreen(Screen[None]):
         if isinstance(current, GoneMany):
             self.action_loss()
         else:
-            self.app.push_screen(DetailScreen(self.scene, self.place.turn, current))
+            sought = self.search.sought(span_of(current))
+            self.app.push_screen(DetailScreen(self, self.scene, self.place.turn, current, sought))
+
+    def unfold(self) -> None:
+        """Show the block under the cursor in full, where no pane beside the list does."""
+        if not self._detail.display and not isinstance(self.app.screen, DetailScreen):
+            self.action_detail()
+            if isinstance(self.app.screen, DetailScreen):
+                self.app.screen.first_words = self._message
 
     def action_copy(self) -> None:
         current = self._blocks.current
@@ -292,6 +363,89 @@ class MainScreen(Screen[None]):
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_detail)
 
+    def action_mode(self) -> None:
+        mode = self._detail.next_mode() if self._detail.display else None
+        if mode is not None:
+            self.say(f"text {mode}")
+        elif not self._detail.display:
+            self.say("Enter opens the block; r there changes how its text is shown", "warn")
+
+    def action_numbers(self) -> None:
+        self._detail.number_lines()
+
+    # ------------------------------------------------------- search, filter, marks
+
+    def action_search(self) -> None:
+        self.search.ask()
+
+    def action_hit(self, by: int) -> None:
+        self.search.step(by)
+
+    def action_filter(self) -> None:
+        if self._filter:
+            self.set_filter(Filter())
+        elif self.place.turn is not None:
+            turn = self.place.turn
+            found = choices(self.scene, turn, self._filter)
+            self.app.push_screen(FilterScreen(found, self._filter, turn), self._filtered)
+
+    def _filtered(self, chosen: Filter | None) -> None:
+        if chosen is not None:
+            self.set_filter(chosen)
+
+    def set_filter(self, chosen: Filter, block: str | None = None) -> None:
+        """Show only what passes, an empty filter all; with the cursor on `block`, else on the block it is on."""
+        self._filter = chosen
+        self._draw(replace(self.place, block=block or self._here()))
+        self.place = replace(self.place, block=self._here())
+
+    def action_clear(self) -> None:
+        if self._filter:
+            self.set_filter(Filter())
+        elif self.search.needle is not None:
+            self._message = []
+            self.search.clear()
+            self._draw_status()
+
+    def action_mark(self) -> None:
+        here = replace(self.place, block=self._here())
+        if self._mark is not None and (self._mark.session, self._mark.turn) == (here.session, here.turn):
+            self._mark = None
+            words = "the mark is taken away"
+        else:
+            self._mark = here
+            words = f"turn {here.turn or 0:,} is marked: d compares with it, ' comes back"
+        self._draw(here)
+        self.say(words, "good")
+
+    def action_to_mark(self) -> None:
+        if self._mark is None:
+            self.say("no turn is marked: m marks one", "warn")
+        else:
+            self.goto(self._mark)
+
+    def action_compare(self) -> None:
+        turn, mark, view = self.place.turn, self._mark, self.scene.view
+        if turn is None:
+            return
+        base = turn - 1
+        if mark is not None and mark.session == self.place.session and mark.turn not in (None, turn):
+            base = mark.turn or base
+        if base < 1:
+            self.say("no turn before this one: m marks another one to compare with", "warn")
+            return
+        self.say(f"comparing turn {base:,} with turn {turn:,} …", "dim")
+        self.ctxview.compute("overlay", lambda stop: compare(view, base, turn), self._compared)
+
+    def _compared(self, made: Comparison) -> None:
+        self._done_waiting()
+        if self.app.screen is self and self.place.turn == made.turn_b:
+            self.app.push_screen(CompareScreen(self.scene, made, self.place, self.size.width), self._chosen)
+
+    def _done_waiting(self) -> None:
+        self._message = []
+        self._draw_status()
+
     # ---------------------------------------------------------------- the overlays
 
     def _report(self, report: reports.Report, key: str) -> None:
@@ -316,6 +470,29 @@ class MainScreen(Screen[None]):
             self.say("this row is no block", "warn")
             return
         self._report(reports.life(self.scene, self.place, self.scene.view.blocks[number]), "v")
+
+    def action_ledger(self) -> None:
+        turn, scene, known = self.place.turn, self.scene, self._ledger
+        if turn is None:
+            return
+        paths = [file.path for file in self.trace.files]
+
+        def make(stop: Callable[[], bool]) -> tuple[Ledger, str, Noted]:
+            from ctxview.tui.ledger_panel import make_ledger, read_noted
+
+            ledger, trouble = known[1:] if known is not None and known[0] is scene else make_ledger(scene, paths)
+            return ledger, trouble, read_noted(ledger, trouble, turn)
+
+        def show(made: tuple[Ledger, str, Noted]) -> None:
+            from ctxview.tui.ledger_panel import ledger_report
+
+            self._ledger = (scene, *made[:2])
+            self._done_waiting()
+            if self.app.screen is self and self.scene is scene:
+                self._report(ledger_report(scene, made[2], self.place), "L")
+
+        self.say("reading the ledger …", "dim")
+        self.ctxview.compute("overlay", make, show)
 
     def action_sessions(self) -> None:
         self._report(reports.sessions(self.trace, self.ctxview.sums, self.place), "S")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -20,22 +20,14 @@ from ctxview.model import SpanRow
 from ctxview.text import safe_text
 from ctxview.tui.block_list import Gone, Row, block_of
 from ctxview.tui.cells import Part, row
-from ctxview.tui.detail import SCREEN_CHARS, DetailPane
+from ctxview.tui.detail import DetailPane, Sought
 from ctxview.tui.facts import Scene
-from ctxview.tui.lines import Line
+from ctxview.tui.lines import Title
 from ctxview.tui.palette import Words, brush
 from ctxview.tui.reports import Report, ReportLine
 
-
-class Title(Line):
-    """First or last line of an overlay."""
-
-    def __init__(self, words: Words, classes: str) -> None:
-        super().__init__(classes=classes)
-        self.words = words
-
-    def parts(self, width: int) -> Words:
-        return self.words
+if TYPE_CHECKING:
+    from ctxview.tui.main_screen import MainScreen
 
 
 class ReportLines(ScrollView, can_focus=True, inherit_bindings=False):
@@ -45,9 +37,9 @@ class ReportLines(ScrollView, can_focus=True, inherit_bindings=False):
     cursor: reactive[int] = reactive(-1, repaint=False, init=False)
 
     class Chosen(Message):
-        """Enter, or a double click, on a line that leads somewhere."""
+        """Enter, or a double click, on a line that can be chosen."""
 
-        def __init__(self, goto: Focus) -> None:
+        def __init__(self, goto: Focus | None) -> None:
             self.goto = goto
             super().__init__()
 
@@ -62,13 +54,13 @@ class ReportLines(ScrollView, can_focus=True, inherit_bindings=False):
         self.lines = list(report.lines)
         self.virtual_size = Size(0, len(self.lines))
         if first:
-            leads = [i for i, line in enumerate(self.lines) if line.goto is not None and i >= report.at]
+            leads = [i for i, line in enumerate(self.lines) if line.leads and i >= report.at]
             self.set_reactive(ReportLines.cursor, leads[0] if leads else -1)
         self.refresh()
 
     def step(self, by: int) -> None:
         """Move the cursor by lines that lead somewhere; without any, scroll."""
-        leads = [i for i, line in enumerate(self.lines) if line.goto is not None]
+        leads = [i for i, line in enumerate(self.lines) if line.leads]
         if not leads:
             self.scroll_to(y=self.scroll_offset.y + by, animate=False, immediate=True)
             return
@@ -86,13 +78,13 @@ class ReportLines(ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
 
     def choose(self) -> None:
-        goto = self.lines[self.cursor].goto if 0 <= self.cursor < len(self.lines) else None
-        if goto is not None:
-            self.post_message(self.Chosen(goto))
+        line = self.lines[self.cursor] if 0 <= self.cursor < len(self.lines) else None
+        if line is not None and line.leads:
+            self.post_message(self.Chosen(line.goto))
 
     def on_click(self, event: Click) -> None:
         index = event.y + self.scroll_offset.y
-        if index < len(self.lines) and self.lines[index].goto is not None:
+        if index < len(self.lines) and self.lines[index].leads:
             self.cursor = index
             if event.chain == 2:
                 self.choose()
@@ -110,21 +102,46 @@ class ReportLines(ScrollView, can_focus=True, inherit_bindings=False):
         return row(parts, width, base)
 
 
-_MOVES: Final[list[BindingType]] = [
+MOVES: Final[list[BindingType]] = [
     Binding("j,down", "move(1)", show=False),
     Binding("k,up", "move(-1)", show=False),
-    Binding("ctrl+d,pagedown,space", "page(1)", show=False),
+    Binding("ctrl+d,pagedown", "page(1)", show=False),
     Binding("ctrl+u,pageup", "page(-1)", show=False),
     Binding("home,g", "ends(-1)", show=False),
     Binding("end,G", "ends(1)", show=False),
 ]
 
 
-class ReportScreen(ModalScreen[Focus | None]):
+Answer = TypeVar("Answer")
+
+
+class LinesScreen(ModalScreen[Answer]):
+    """An overlay of lines, and the keys that move in them."""
+
+    @property
+    def body(self) -> ReportLines:
+        return self.query_one(ReportLines)
+
+    def fit_to(self, lines: int, height: int) -> None:
+        """As high as its lines need, at most nine tenths of the screen."""
+        self.query_one(".overlay").styles.height = min(lines + 5, max(5, height * 9 // 10))  # border, title, keys
+
+    def action_move(self, by: int) -> None:
+        self.body.step(by)
+
+    def action_page(self, by: int) -> None:
+        self.body.step(by * max(1, self.body.size.height - 1))
+
+    def action_ends(self, by: int) -> None:
+        self.body.step(by * len(self.body.lines))
+
+
+class ReportScreen(LinesScreen[Focus | None]):
     """A report over the main screen. Its own key closes it again, as do Esc and q."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *_MOVES,
+        *MOVES,
+        Binding("space", "page(1)", show=False),
         Binding("enter", "choose", show=False),
         Binding("escape,q", "close", show=False),
     ]
@@ -135,7 +152,7 @@ class ReportScreen(ModalScreen[Focus | None]):
         self.key = key
 
     def compose(self) -> ComposeResult:
-        leads = any(line.goto is not None for line in self.report.lines)
+        leads = any(line.leads for line in self.report.lines)
         keys: Words = [("Esc", "accent"), (" close  ", "dim"), ("j k", "accent"), (" move", "dim")]
         if leads:
             keys += [("  ", "dim"), ("Enter", "accent"), (" go there", "dim")]
@@ -148,32 +165,14 @@ class ReportScreen(ModalScreen[Focus | None]):
         self._bindings.bind(self.key, "close", show=False)
 
     def on_resize(self, event: Resize) -> None:
-        self._fit(event.size.height)
-
-    def _fit(self, height: int) -> None:
-        """As high as its lines need, at most nine tenths of the screen."""
-        lines = len(self.report.lines) + 5  # border, title, a blank line, keys
-        self.query_one(".overlay").styles.height = min(lines, max(5, height * 9 // 10))
-
-    @property
-    def body(self) -> ReportLines:
-        return self.query_one(ReportLines)
+        self.fit_to(len(self.report.lines), event.size.height)
 
     def load(self, report: Report) -> None:
         """Show newer lines of the same report."""
         self.report = report
         if self.is_mounted:
             self.body.load(report)
-            self._fit(self.size.height)
-
-    def action_move(self, by: int) -> None:
-        self.body.step(by)
-
-    def action_page(self, by: int) -> None:
-        self.body.step(by * max(1, self.body.size.height - 1))
-
-    def action_ends(self, by: int) -> None:
-        self.body.step(by * len(self.body.lines))
+            self.fit_to(len(report.lines), self.size.height)
 
     def action_choose(self) -> None:
         self.body.choose()
@@ -186,47 +185,94 @@ class ReportScreen(ModalScreen[Focus | None]):
 
 
 class DetailScreen(ModalScreen[None]):
-    """One block on a screen of its own."""
+    """One block on a screen of its own. Searching from here moves the main screen below, and shows what it shows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *_MOVES,
+        *MOVES,
+        Binding("space", "page(1)", show=False),
+        Binding("h,left", "aside(-1)", show=False),
+        Binding("l,right", "aside(1)", show=False),
         Binding("escape,enter,q", "close", show=False),
         Binding("y", "copy", show=False),
+        Binding("r", "mode", show=False),
+        Binding("number_sign", "numbers", show=False),
+        Binding("slash", "search", show=False),
+        Binding("n", "hit(1)", show=False),
+        Binding("N", "hit(-1)", show=False),
     ]
 
-    def __init__(self, scene: Scene, turn: int, item: Row) -> None:
+    def __init__(self, main: MainScreen, scene: Scene, turn: int, item: Row, sought: Sought | None = None) -> None:
         super().__init__()
-        self.scene, self.turn, self.item = scene, turn, item
+        self._main = main
+        self.scene, self.turn, self.item, self.sought = scene, turn, item, sought
+        self.first_words: Words = []
+        """What the title says beside the place when it opens."""
 
     def compose(self) -> ComposeResult:
         pane = DetailPane()
-        pane.chars = SCREEN_CHARS
-        pane.scene, pane.turn, pane.item = self.scene, self.turn, self.item
-        yield Title([(f"turn {self.turn:,}/{self.scene.view.last:,} › block", "accent")], classes="title")
+        pane.scene, pane.turn, pane.item, pane.sought = self.scene, self.turn, self.item, self.sought
+        yield Title(self._title(self.first_words), classes="title")
         yield pane
-        keys: Words = [("Esc", "accent"), (" back  ", "dim"), ("j k", "accent"), (" scroll  ", "dim")]
-        yield Title([*keys, ("y", "accent"), (" copy", "dim")], classes="keys")
+        keys: Words = []
+        for key, does in (("Esc", "back"), ("j k", "scroll"), ("r", "raw"), ("#", "lines"), ("/", "search"),
+                          ("n N", "hit"), ("y", "copy")):  # fmt: skip
+            keys += [(key, "accent"), (f" {does}  ", "dim")]
+        yield Title(keys, classes="keys")
+
+    def _title(self, more: Words) -> Words:
+        where = f"turn {self.turn:,}/{self.scene.view.last:,} › block"
+        return [(where, "accent"), *([(" · ", "dim"), *more] if more else [])]
 
     @property
     def pane(self) -> DetailPane:
         return self.query_one(DetailPane)
 
-    def _scroll(self, by: int) -> None:
-        self.pane.scroll_to(y=self.pane.scroll_offset.y + by, animate=False, immediate=True)
+    def say(self, more: Words) -> None:
+        """A word beside the title."""
+        self.first_words = more
+        if self.is_mounted:
+            self.query_one(".title", Title).show(self._title(more))
+
+    def show(self, scene: Scene, turn: int, item: Row, sought: Sought | None) -> None:
+        """Show another block, or another hit of this one."""
+        self.scene, self.turn, self.item, self.sought = scene, turn, item, sought
+        if self.is_mounted:
+            self.pane.show(scene, turn, item, None, sought)
 
     def action_move(self, by: int) -> None:
-        self._scroll(by)
+        self.pane.go_to(self.pane.scroll_offset.y + by)
 
     def action_page(self, by: int) -> None:
-        self._scroll(by * max(1, self.pane.size.height - 1))
+        self.action_move(by * max(1, self.pane.size.height - 1))
 
     def action_ends(self, by: int) -> None:
-        self._scroll(by * self.pane.virtual_size.height)
+        if by > 0:
+            self.pane.to_end()
+        else:
+            self.pane.go_to(0)
+
+    def action_aside(self, by: int) -> None:
+        self.pane.step_aside(by)
+
+    def action_mode(self) -> None:
+        mode = self.pane.next_mode()
+        if mode is not None:
+            self.say([(f"text {mode}", "text")])
+
+    def action_numbers(self) -> None:
+        self.pane.number_lines()
+
+    def action_search(self) -> None:
+        self._main.search.ask()
+
+    def action_hit(self, by: int) -> None:
+        self._main.search.step(by)
 
     def action_copy(self) -> None:
-        number = block_of(self.item)
-        if number is not None:
-            self.app.copy_to_clipboard(block_text(self.scene, self.item))
+        if block_of(self.item) is not None:
+            text = block_text(self.scene, self.item)
+            self.app.copy_to_clipboard(text)
+            self.say([(f"copied {len(text):,} characters", "good")])
 
     def action_close(self) -> None:
         self.dismiss(None)

@@ -60,6 +60,9 @@ INKS: Final[dict[str, tuple[str, str]]] = {
     "warn": ("#f0b35a", "#8a5200"),
     "bad": ("#ff8a7a", "#b3261e"),
     "good": ("#7fc8a0", "#1d6b42"),
+    # what a search found, and the hit one stands on: `_style` adds what is no colour
+    "hit": ("#f0b35a", "#8a5200"),
+    "hit-now": ("#f0b35a", "#8a5200"),
     # states
     "pinned": ("#8ab4f8", "#1a56b0"),
     "rolling": ("#a8b1bc", "#59616b"),
@@ -122,8 +125,14 @@ def themes() -> Iterable[Theme]:
 @lru_cache(maxsize=512)
 def _style(dark: bool, ink: str, back: str | None, bold: bool, italic: bool) -> Style:
     index = 0 if dark else 1
+    here = ink == "hit-now"
     return Style(
-        color=INKS[ink][index], bgcolor=BACKGROUNDS[back][index] if back else None, bold=bold, italic=italic
+        color=INKS[ink][index],
+        bgcolor=BACKGROUNDS[back][index] if back else None,
+        bold=bold or here,
+        italic=italic,
+        underline=ink == "hit" or None,
+        reverse=here or None,
     )
 
 

@@ -36,7 +36,14 @@ _CHARS: Final = 300
 class ReportLine:
     words: Words
     goto: Focus | None = None
-    """Where Enter goes; None for a line that cannot be chosen."""
+    """Where Enter goes; None for a line that leads nowhere."""
+    choice: int | None = None
+    """Which of an overlay's choices the line is; None for a line that is none."""
+
+    @property
+    def leads(self) -> bool:
+        """Whether the cursor can rest here."""
+        return self.goto is not None or self.choice is not None
 
 
 @dataclass(frozen=True, slots=True)

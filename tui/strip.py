@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rich.segment import Segment
-from textual.events import Click, Resize
+from textual.events import MouseDown, MouseMove, MouseScrollDown, MouseScrollUp, MouseUp, Resize
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
@@ -41,21 +41,30 @@ class Timeline(Widget):
     DEFAULT_CSS = "Timeline { height: 5; }"
 
     class Picked(Message):
-        """A column was clicked."""
+        """A column was clicked, dragged to, or the wheel turned over the strip."""
 
-        def __init__(self, turn: int) -> None:
+        def __init__(self, turn: int, moving: bool = False) -> None:
             self.turn = turn
+            self.moving = moving
+            """More of the same movement follows or came before."""
             super().__init__()
+
+        def can_replace(self, message: Message) -> bool:
+            """Of a drag only where it is now counts."""
+            return isinstance(message, Timeline.Picked) and message.moving
 
     scene: Scene | None = None
     turn: int = 1
+    mark: int | None = None
+    """The turn that was marked."""
     _columns: list[Column] | None = None
     _scale: int = 1
 
-    def show(self, scene: Scene, turn: int) -> None:
-        """Move the cursor; with another scene, draw everything anew."""
-        if scene is not self.scene:
-            self.scene, self.turn, self._columns = scene, turn, None
+    def show(self, scene: Scene, turn: int, mark: int | None = None) -> None:
+        """Move the cursor; with another scene or mark, draw everything anew."""
+        if scene is not self.scene or mark != self.mark:
+            self._columns = self._columns if scene is self.scene else None
+            self.scene, self.turn, self.mark = scene, turn, mark
             self.refresh()
         elif turn != self.turn:
             old, self.turn = self._extent(self.turn), turn
@@ -65,9 +74,28 @@ class Timeline(Widget):
     def on_resize(self, event: Resize) -> None:
         self._columns = None
 
-    def on_click(self, event: Click) -> None:
+    def on_mouse_down(self, event: MouseDown) -> None:
         if self.scene is not None and event.x >= _AXIS:
-            self.post_message(self.Picked(self._turns(event.x - _AXIS)[0]))
+            self.capture_mouse()
+            self._pick(event.x, False)
+
+    def on_mouse_move(self, event: MouseMove) -> None:
+        if self.app.mouse_captured is self:
+            self._pick(event.x, True)
+
+    def on_mouse_up(self, event: MouseUp) -> None:
+        self.release_mouse()
+
+    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
+        self.post_message(self.Picked(self.turn + 1, True))
+
+    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
+        self.post_message(self.Picked(self.turn - 1, True))
+
+    def _pick(self, x: int, moving: bool) -> None:
+        turn = self._turns(max(0, min(x - _AXIS, self._width - 1)))[0]
+        if not moving or turn != self.turn:
+            self.post_message(self.Picked(turn, moving))
 
     @property
     def _width(self) -> int:
@@ -157,9 +185,12 @@ class Timeline(Widget):
         segments = [Segment(self._axis(y, height), base + paint("dim"))]
         if y == height - 1:
             middle, now = (start + stop - 1) // 2, self.turn > self._count
+            marked = -1 if self.mark is None else (sum(self._extent(self.mark)) - 1) // 2
             for x, column in enumerate(columns):
                 if x == middle and not now:
                     segments.append(Segment("▲", base + paint("accent", bold=True)))
+                elif x == marked:
+                    segments.append(Segment("m", base + paint("warn", bold=True)))
                 elif column.trouble:
                     segments.append(Segment("!", base + paint("bad", bold=True)))
                 elif column.cut:

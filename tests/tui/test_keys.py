@@ -24,7 +24,7 @@ async def test_opening_names_the_first_trouble_and_shows_the_last_turn(size):
 
 async def test_turn_keys(size):
     async with running(size=size) as s:
-        for key, turn in (("h", 11), ("left", 10), ("l", 11), ("right", 12), ("H", 2), ("L", 12), ("g", 1), ("G", 12)):
+        for key, turn in (("h", 11), ("left", 10), ("l", 11), ("right", 12), ("(", 2), (")", 12), ("g", 1), ("G", 12)):
             await s.press(key)
             assert s.place.turn == turn, key
         await s.press("l")
