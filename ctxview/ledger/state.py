@@ -203,7 +203,7 @@ class Ledger:
             return found
         contents = sorted({b.content for b in self._view.blocks} | {s.content for s in self._view.spans})
         for low in range(0, len(contents), _READ):
-            for content, text in self._view.texts(contents[low : low + _READ]).items():
+            for content, text in self._view.texts_many(contents[low : low + _READ]).items():
                 held = [row_id for row_id, pattern in patterns.items() if pattern.search(text)]
                 if held:
                     found[content] = held

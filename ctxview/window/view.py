@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -38,8 +38,9 @@ PREVIEW_CHARS: Final = 240
 _CHECKPOINT: Final = 128
 """Turns between remembered windows: bounds the spans one window query has to look at."""
 
-_SEARCHED: Final = 256
-"""Texts fetched and searched at once: few enough that another thread gets its turn in between."""
+_READ: Final = 2_048
+_READ_CHARS: Final = 4_000_000
+"""Texts and characters that are read at once: many cost less, few let another thread have its turn in between."""
 
 _FRAMING: Final = {"tool_call": 40, "tool_result": 20, "user": 4, "assistant": 4}
 """Tokens around one block of a kind, before calibration: the round numbers that fitted recorded sessions of several
@@ -278,7 +279,7 @@ class SessionView:
         """The text behind a content key, as logged: pass it through `safe_text` before showing it."""
         return self._texts(content)
 
-    def texts(self, contents: Collection[int]) -> Mapping[int, str]:
+    def texts_many(self, contents: Collection[int]) -> Mapping[int, str]:
         """The texts behind several content keys, read at once."""
         if self._texts_many is not None:
             return self._texts_many(contents)
@@ -297,11 +298,10 @@ class SessionView:
         else:
             spans = self.spans_at(turn)
         needle, counts = Needle(query), dict[int, int]()
-        keys = sorted({s.content for s in spans}) if query else []
-        for low in range(0, len(keys), _SEARCHED):
+        for keys in self._batches(spans) if query else ():
             if stop():
                 break
-            for content, text in self.texts(keys[low : low + _SEARCHED]).items():
+            for content, text in self.texts_many(keys).items():
                 if count := needle.count(text):
                     counts[content] = count
         return Hits(query, turn, tuple(Hit(s, counts[s.content]) for s in spans if s.content in counts))
@@ -546,6 +546,20 @@ class SessionView:
         if block.note == "text not recorded":
             states.append("not-recorded")
         return tuple(states)
+
+    def _batches(self, spans: Iterable[SpanRow]) -> Iterator[list[int]]:
+        """The content keys of some stays in rising order, in lists that are read at once."""
+        chars = {s.content: self.blocks[s.block].chars for s in spans}
+        keys: list[int] = []
+        waiting = 0
+        for content in sorted(chars):
+            keys.append(content)
+            waiting += chars[content]
+            if len(keys) >= _READ or waiting >= _READ_CHARS:
+                yield keys
+                keys, waiting = [], 0
+        if keys:
+            yield keys
 
     def _positions(self, spans: Sequence[SpanRow]) -> list[int | None]:
         """Wire-message position of each span's block."""
