@@ -44,7 +44,7 @@ def block_report(view: SessionView, row: WindowBlock, turn: int) -> dict[str, An
 
 def block_reports(view: SessionView, rows: Sequence[WindowBlock], turn: int) -> list[dict[str, Any]]:
     """Blocks as they stand at `turn`. Their texts are read at once: one by one takes a query each."""
-    texts = view.texts({row.span.content for row in rows})
+    texts = view.texts_many({row.span.content for row in rows})
     return [_block_report(view, row, turn, texts[row.span.content]) for row in rows]
 
 
