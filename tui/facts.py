@@ -67,6 +67,10 @@ def _first_orphan(view: SessionView) -> Trouble | None:
             stays.setdefault(block.call_id, ([], []))[block.kind == "tool_result"].append(span)
     candidates: set[int] = set()
     for calls, results in stays.values():
+        if len(calls) == len(results) == 1:
+            call, result = calls[0], results[0]
+            if (max(1, call.start), call.end) == (max(1, result.start), result.end):
+                continue  # they came and left together, as nearly all do
         edges = {max(1, s.start) for s in (*calls, *results)} | {s.end for s in (*calls, *results)}
         for turn in sorted(edges):
             if turn <= view.last and _stands(calls, turn) != _stands(results, turn):

@@ -10,10 +10,10 @@ import json
 import threading
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import duckdb
 
@@ -30,8 +30,12 @@ from ctxview.window import SessionView
 
 _BATCH: Final = 50_000
 """Rows that wait in memory for one insert."""
+_FETCHED: Final = 4_096
+"""Rows that are fetched at once."""
 _BATCH_CHARS: Final = 16_000_000
 """The same for text, in characters."""
+
+Made = TypeVar("Made")
 
 
 class Store:
@@ -248,12 +252,15 @@ class Store:
         with no_collection(), self._cursor() as cursor:
             cursor.begin()  # one state of the database, whatever is being written meanwhile
 
-            def rows(query: str) -> list[r.Values]:
-                return cursor.execute(query, [n]).fetchall()
+            def rows(query: str) -> Iterator[r.Values]:
+                """A few at a time, so that they and what is made of them do not stand in memory together."""
+                cursor.execute(query, [n])
+                while batch := cursor.fetchmany(_FETCHED):
+                    yield from batch
 
-            def ordered(query: str) -> list[r.Values]:
-                """By first column. Rows mostly lie in order, which makes it cheaper here than in SQL."""
-                return sorted(rows(query), key=itemgetter(0))
+            def ordered(made: list[Made], field: str) -> list[Made]:
+                """Rows mostly lie in order, which makes it cheaper here than in SQL."""
+                return sorted(made, key=attrgetter(field))
 
             found = cursor.execute(r.NUMBER, [replace_surrogates(session_id)[0]]).fetchone()
             if found is None:
@@ -262,11 +269,11 @@ class Store:
             thresholds = cursor.execute(r.STALE_AFTER).fetchone()
             return SessionView(
                 row=r.sessions(rows(r.SESSION))[0],
-                turns=r.turns(ordered(r.TURNS)),
-                blocks=r.blocks(ordered(r.BLOCKS)),
+                turns=ordered(r.turns(rows(r.TURNS)), "turn"),
+                blocks=ordered(r.blocks(rows(r.BLOCKS)), "n"),
                 spans=r.spans(rows(r.SPANS)),
-                edits=r.edits(ordered(r.EDITS)),
-                cuts=r.cuts(ordered(r.CUTS)),
+                edits=ordered(r.edits(rows(r.EDITS)), "n"),
+                cuts=ordered(r.cuts(rows(r.CUTS)), "n"),
                 audit=r.stretches(rows(r.AUDIT)),
                 facts=Facts(
                     tuple(r.pins(rows(r.PINS))),
