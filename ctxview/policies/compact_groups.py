@@ -34,8 +34,10 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     if not turns:
         return []
     keep = min(params["keep"], len(turns))
+    asked = {e.item.group for e in window.request}
+    newest = min((i for i, g in enumerate(groups) if g.id in asked), default=len(groups))
     while True:
-        start = turns[-keep]
+        start = min(turns[-keep], newest)
         kept = [g for i, g in enumerate(groups) if i >= start or g.id in pinned]
         if keep == 1 or fixed + sum(g.tokens for g in kept) <= target:
             break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from ctxview.model import Form, Kind, Role
@@ -14,6 +14,15 @@ class Drop(NamedTuple):
     """The block leaves the window."""
 
     n: int
+    rule: str
+    reason: str
+    evidence: Evidence
+
+
+class Drops(NamedTuple):
+    """Several blocks leave for one reason."""
+
+    ns: Sequence[int]
     rule: str
     reason: str
     evidence: Evidence
@@ -75,4 +84,4 @@ class Tag(NamedTuple):
     evidence: Evidence
 
 
-Edit: TypeAlias = Drop | Replace | Insert | Move | Tag
+Edit: TypeAlias = Drop | Drops | Replace | Insert | Move | Tag

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from ctxview.policies.edits import Drop, Edit
+from ctxview.policies.edits import Drops, Edit
 from ctxview.policies.items import Entry
 from ctxview.policies.policy import Context, Param, Params, Policy, Step
 from ctxview.policies.window import Window
@@ -35,8 +35,8 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
             left -= 1
             size += messages[left].tokens
         gone = messages[:left]
-    reason, evidence = _reason(params), {"n": n}
-    return [Drop(e.n, _RULE, reason, evidence) for m in gone for e in m.entries]
+    numbers = [e.n for m in gone for e in m.entries]
+    return [Drops(numbers, _RULE, _reason(params), {"n": n})] if numbers else []
 
 
 class _Last:
@@ -60,32 +60,35 @@ class _Last:
         return not self._by_tokens
 
     def arrive(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
-        gone: list[Edit] = []
-        kept, by_tokens = self._kept, self._by_tokens
+        gone: list[int] = []
+        kept, n, by_tokens = self._kept, self._n, self._by_tokens
         for entry in entries:
-            key = entry.item.key
+            item = entry.item
+            key = item.key
             if key is None:
                 continue
-            if entry.item.row.kind == "system" and self._system:
+            if self._system and item.row.kind == "system":
                 self._key = key
                 continue
             if key == self._key:
                 if self._is_last_dropped:
-                    gone.append(Drop(entry.n, _RULE, self._reason, self._evidence))
+                    gone.append(item.n)
                     continue
                 kept[-1].append(entry)
             else:
                 kept.append([entry])
                 self._key = key
                 self._is_last_dropped = False
-            self._size += entry.tokens
-            while kept and (self._size > self._n if by_tokens else len(kept) > self._n):
+            if by_tokens:
+                self._size += entry.tokens
+            while self._size > n if by_tokens else len(kept) > n:
                 oldest = kept.popleft()
                 self._is_last_dropped = not kept
                 for old in oldest:
-                    self._size -= old.tokens
-                    gone.append(Drop(old.n, _RULE, self._reason, self._evidence))
-        return gone
+                    gone.append(old.n)
+                    if by_tokens:
+                        self._size -= old.tokens
+        return [Drops(gone, _RULE, self._reason, self._evidence)] if gone else []
 
 
 def _step(params: Params) -> Step:

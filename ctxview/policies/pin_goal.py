@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ctxview.model import NEVER
-from ctxview.policies.edits import Drop, Edit, Insert
+from ctxview.policies.edits import Drops, Edit, Insert
 from ctxview.policies.items import Entry
 from ctxview.policies.policy import Context, Param, Params, Policy, Restart, Step
 from ctxview.policies.window import Message, Window
@@ -61,9 +61,8 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     entries = [e.n for m in gone for e in m.entries]
     anchor = messages[goal].entries[-1].n if goal < tail else None
     reason, evidence = f"neither the goal nor among the last {n:,} messages", {"n": n}
-    edits: list[Edit] = [Drop(e, _RULE, reason, evidence) for e in entries]
-    edits.append(_marker(ctx.params, len(gone), anchor, tuple(entries), None))
-    return edits
+    marker = _marker(ctx.params, len(gone), anchor, tuple(entries), None)
+    return [Drops(entries, _RULE, reason, evidence), marker]
 
 
 class _HeadAndTail:
@@ -95,10 +94,9 @@ class _HeadAndTail:
     def arrive(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
         if ctx.turn >= self._until:
             raise Restart
-        gone: list[Edit] = []
         news: list[int] = []
         for entry in entries:
-            self._take(entry, ctx, gone, news)
+            self._take(entry, ctx, news)
         tail = self._tail
         if self._count > self._threshold:
             while len(tail) > self._n:
@@ -106,12 +104,12 @@ class _HeadAndTail:
                 if message is self._goal:
                     self._goal_left_tail = True
                 else:
-                    self._drop(message, gone, news)
-        if news:
-            gone.append(self._marker(tuple(news), ctx))
-        return gone
+                    self._drop(message, news)
+        if not news:
+            return []
+        return [Drops(news, _RULE, self._reason, self._evidence), self._marker(tuple(news), ctx)]
 
-    def _take(self, entry: Entry, ctx: Context, gone: list[Edit], news: list[int]) -> None:
+    def _take(self, entry: Entry, ctx: Context, news: list[int]) -> None:
         key = entry.item.key
         if key is None:
             return
@@ -131,16 +129,14 @@ class _HeadAndTail:
         pins = [p for p in ctx.pins(entry) if p.kind == "goal"]
         if pins:
             if self._goal_left_tail and self._goal is not None:
-                self._drop(self._goal, gone, news)
+                self._drop(self._goal, news)
                 self._goal_left_tail = False
             self._goal, self._is_known = self._tail[-1], True
             self._until = max(p.until for p in pins)
 
-    def _drop(self, message: list[Entry], gone: list[Edit], news: list[int]) -> None:
+    def _drop(self, message: list[Entry], news: list[int]) -> None:
         self._dropped += 1
-        for old in message:
-            news.append(old.n)
-            gone.append(Drop(old.n, _RULE, self._reason, self._evidence))
+        news += [old.n for old in message]
 
     def _marker(self, news: tuple[int, ...], ctx: Context) -> Insert:
         digits = len(str(self._dropped))

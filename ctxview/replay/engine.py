@@ -16,17 +16,15 @@ from ctxview.policies.facts import Facts, pins_at
 from ctxview.policies.policy import PHASES, Context
 from ctxview.policies.stack import Layer, Stack
 from ctxview.policies.window import newest_request
-from ctxview.replay.base import history_base, recorded_base
 from ctxview.replay.facts import facts_of
 from ctxview.replay.guard import BudgetUnsatisfiable, Guard
 from ctxview.replay.inserted import Inserted
-from ctxview.replay.items import items_of
 from ctxview.replay.layers import Runner, Tools, runner
 from ctxview.replay.order import Ordered, Places
+from ctxview.replay.prepared import prepared
 from ctxview.replay.record import EditLog, Record, cut_rows
 from ctxview.replay.repair import Repair
 from ctxview.replay.result import Replay, SimulatedTurns
-from ctxview.replay.texts import Texts
 from ctxview.tokens import Counter
 from ctxview.window import SessionView
 
@@ -53,8 +51,9 @@ def replay(
 
 
 def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], int], naive: bool) -> Replay:
-    texts = Texts(view.text)
-    items = items_of(view.blocks, view.row.joins_roles, texts)
+    shared = prepared(view)
+    texts, items = shared.texts, shared.items
+    deltas = shared.base(view, stack.base)
     record = Record(items)
     inserted = Inserted(len(items), view.row.joins_roles, texts)
     layers = sorted(labelled(stack), key=lambda named: PHASES.index(named[1].policy.phase))
@@ -70,7 +69,6 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
     budgets = [] if unsafe else [(label, layer.budget) for label, layer in layers if layer.budget is not None]
     failures: list[BudgetUnsatisfiable] = []
     base = Ordered()
-    deltas = (recorded_base if stack.base == "recorded" else history_base)(view, items)
     overhead, sizes = 0, []
     for turn in range(1, view.now + 1):
         delta = deltas.get(turn, {})

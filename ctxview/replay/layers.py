@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ctxview.policies.edits import Drop, Edit, Insert, Move, Replace, Tag
+from ctxview.policies.edits import Drop, Drops, Edit, Insert, Move, Replace, Tag
 from ctxview.policies.items import Entry, same
 from ctxview.policies.policy import Context, Restart, Step
 from ctxview.policies.stack import Layer
@@ -74,12 +74,16 @@ class _Base:
         tags: set[tuple[int | None, str]] = set()
         for edit in edits:
             match edit:
+                case Drops(ns):
+                    gone = (None, Why(self.label, edit))
+                    for n in ns:
+                        found[n] = gone
                 case Drop(n):
                     found[n] = (None, Why(self.label, edit))
                 case Replace(n):
                     found[n] = (self._replaced(window.by_n[n], edit, ctx), Why(self.label, edit))
                 case Insert() | Move():
-                    gaps.setdefault(gap(window.entries, window.by_n, edit.where, edit.ref), []).append(edit)
+                    gaps.setdefault(gap(window, edit.where, edit.ref), []).append(edit)
                 case Tag(n, rule):
                     tags.add((n, rule))
                     if (n, rule) not in self._tagged:
@@ -183,7 +187,8 @@ class Stepped(_Base):
         plain = True
         for n, (entry, _) in delta.items():
             if entry is None:
-                plain = plain and window.take(n) is None
+                taken = window.take(n)
+                plain = plain and taken is None
                 continue
             if entry.pos > end and n not in window.by_n:
                 end = entry.pos

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 
 from ctxview.policies.items import Entry
-
-
-def _pos(entry: Entry) -> float:
-    return entry.pos
 
 
 class Ordered:
@@ -17,6 +12,8 @@ class Ordered:
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
+        self.keys: list[float] = []
+        """The entries' order keys, for searching."""
         self.by_n: dict[int, Entry] = {}
         self.tokens = 0
 
@@ -32,32 +29,38 @@ class Ordered:
             if old.pos == entry.pos:
                 entries[index] = entry
                 return
-            del entries[index]
-        if not entries or entries[-1].pos < entry.pos:
+            del entries[index], self.keys[index]
+        pos, keys = entry.pos, self.keys
+        if not keys or keys[-1] < pos:
             entries.append(entry)
+            keys.append(pos)
         else:
-            entries.insert(bisect_left(entries, entry.pos, key=_pos), entry)
+            index = bisect_left(keys, pos)
+            entries.insert(index, entry)
+            keys.insert(index, pos)
 
     def take(self, n: int) -> Entry | None:
         """Remove and return the entry of a number; None when it does not stand."""
         old = self.by_n.pop(n, None)
         if old is not None:
             self.tokens -= old.tokens
-            del self.entries[self._index(old)]
+            index = self._index(old)
+            del self.entries[index], self.keys[index]
         return old
 
     def _index(self, entry: Entry) -> int:
         entries = self.entries
         if entries[-1] is entry:
             return len(entries) - 1
-        index = bisect_left(entries, entry.pos, key=_pos)
+        index = bisect_left(self.keys, entry.pos)
         while entries[index] is not entry:  # order keys are distinct, or nearly so
             index += 1
         return index
 
 
-def gap(entries: Sequence[Entry], by_n: dict[int, Entry], where: str, ref: int | None) -> tuple[float, float]:
+def gap(window: Ordered, where: str, ref: int | None) -> tuple[float, float]:
     """The order keys between which an insert or a move goes."""
+    entries, by_n = window.entries, window.by_n
     if not entries:
         return 0.0, 1.0
     index = len(entries)
@@ -66,7 +69,7 @@ def gap(entries: Sequence[Entry], by_n: dict[int, Entry], where: str, ref: int |
     elif where == "head":
         index = next((i for i, e in enumerate(entries) if not e.is_fixed), len(entries))
     elif ref is not None and ref in by_n:
-        index = bisect_left(entries, by_n[ref].pos, key=_pos) + (where == "after")
+        index = bisect_left(window.keys, by_n[ref].pos) + (where == "after")
     low = entries[index - 1].pos if index else entries[0].pos - 1.0
     high = entries[index].pos if index < len(entries) else low + 1.0
     return low, high

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 from ctxview.model import NEVER, Action, BlockRow, CutKind, CutRow, EditRow, SpanRow
-from ctxview.policies.edits import Drop, Insert, Move, Replace, Tag
+from ctxview.policies.edits import Drop, Drops, Insert, Move, Replace, Tag
 from ctxview.policies.items import Entry, Item, same
 from ctxview.replay.change import Delta, Restored, Why
 
@@ -136,7 +136,7 @@ class EditLog(Sequence[EditRow]):
         covers: tuple[str, ...] = ()
         evidence: Any = {}
         match edit:
-            case Drop():
+            case Drop() | Drops():
                 action, evidence = "drop", edit.evidence
             case Replace():
                 action, evidence = "replace", edit.evidence

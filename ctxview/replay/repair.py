@@ -24,48 +24,92 @@ _WORDS: Final = {
 }
 
 
+class _Group:
+    """One turn group, with just enough to tell at a glance that nothing in it can be broken."""
+
+    __slots__ = ("answered", "is_odd", "is_solid", "members", "open", "present")
+
+    def __init__(self) -> None:
+        self.members: list[Item] = []
+        """All of it that arrived, whether it stands in the window or not."""
+        self.present = 0
+        self.open = 0
+        """Calls of which no result arrived yet."""
+        self.answered: set[int] = set()
+        self.is_odd = False
+        """A result without a call, a second one, or one out of order: has to be looked at each time."""
+        self.is_solid = False
+        """Holds more than thinking."""
+
+    def add(self, item: Item) -> None:
+        self.members.append(item)
+        kind = item.row.kind
+        if kind == "tool_result":
+            if item.call < 0 or item.call in self.answered:
+                self.is_odd = True
+            else:
+                self.answered.add(item.call)
+                self.open -= 1
+            return
+        self.open += kind == "tool_call"
+        self.is_solid = self.is_solid or kind != "thinking"
+
+    @property
+    def is_whole(self) -> bool:
+        """All of it stands, or nothing does."""
+        if self.present == 0:
+            return True
+        return self.present == len(self.members) and not self.open and self.is_solid and not self.is_odd
+
+
 class Repair:
     """Keeps the pairing of one window whole, turn after turn. `items` are the session's own blocks."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items = items
+        self._known = bytearray(len(items))
+        """Blocks that arrived."""
         self._present: dict[int, Entry] = {}
-        self._groups: dict[int, list[Item]] = {}
-        """Group -> its blocks that arrived so far, whether they stand in the window or not."""
+        self._groups: dict[int, _Group] = {}
         self._gone: dict[int, dict[int, str]] = {}
         """Group -> the rule by which each of its blocks was mended away."""
 
     def update(self, delta: Delta, pending: Collection[int] = ()) -> Delta:
         """`pending`: groups whose open calls may still be answered, because the window has not been sent."""
-        dirty: dict[int, None] = dict.fromkeys(g for g in pending if g in self._groups)
-        present, groups, items = self._present, self._groups, self._items
+        dirty: dict[int, _Group] = {g: self._groups[g] for g in pending if g in self._groups}
+        present, items, known = self._present, self._items, self._known
         for n, (entry, _) in delta.items():
-            if n >= len(items):
+            if n >= len(known):
                 continue
             item = items[n]
             row = item.row
             if row.role != "assistant" and row.kind != "tool_result":
                 continue
-            group = item.group
-            members = groups.get(group)
-            if members is None:
-                members = groups[group] = []
-            if n not in present and item not in members:
-                members.append(item)
+            group = dirty.get(item.group) or self._groups.get(item.group)
+            if group is None:
+                group = self._groups[item.group] = _Group()
+            if not known[n]:
+                known[n] = 1
+                group.add(item)
             if entry is None:
-                present.pop(n, None)
+                if present.pop(n, None) is not None:
+                    group.present -= 1
             else:
+                if n not in present:
+                    group.present += 1
                 present[n] = entry
-            dirty[group] = None
-        return self._mend(delta, dirty, pending) if dirty else delta
+                if item.call >= 0 and not (item.call in present and present[item.call].pos < entry.pos):
+                    group.is_odd = True
+            dirty[item.group] = group
+        gone = self._gone
+        doubtful = [g for g, group in dirty.items() if g in gone or not group.is_whole]
+        return self._mend(delta, doubtful, pending) if doubtful else delta
 
     def _mend(self, delta: Delta, dirty: Iterable[int], pending: Collection[int]) -> Delta:
         out = delta
         for group in dirty:
-            members = self._groups[group]
+            members = self._groups[group].members
             last = self._gone.get(group)
-            if last is None and len(members) == 1 and members[0].row.kind == "assistant":
-                continue
             new = broken(members, self._present, group in pending)
             if not new and not last:
                 continue

@@ -34,7 +34,7 @@ from ctxview.window.search import Hit, Hits, Needle
 
 _Row = TypeVar("_Row")
 
-PREVIEW_CHARS: Final = 240
+PREVIEW_CHARS: Final = 160
 _CHECKPOINT: Final = 128
 """Turns between remembered windows: bounds the spans one window query has to look at."""
 
@@ -305,6 +305,11 @@ class SessionView:
                 if count := needle.count(text):
                     counts[content] = count
         return Hits(query, turn, tuple(Hit(s, counts[s.content]) for s in spans if s.content in counts))
+
+    @property
+    def texts(self) -> Callable[[int], str]:
+        """The look-up behind `text`, for what outlives the view."""
+        return self._texts
 
     # ------------------------------------------------------------------ sizes
 

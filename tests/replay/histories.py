@@ -1,0 +1,127 @@
+"""Generated sessions: parallel calls, missing results, thinking, images, empty texts, notes, usage; and their facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+from ctxview.annotate import Facts
+from ctxview.model import Observation, Pin, ResourceChange
+from ctxview.window import SessionView
+
+from .sessions import Script, words
+
+TEXTS = st.sampled_from(
+    ["", "ok", "go on with the next one", "word " * 30, "never touch auth", "I prefer two decimals", "we decided on b"]
+)
+RESULTS = st.sampled_from(["", "fine", "line " * 40, "DENIED by policy: too large", "x " * 120])
+
+
+@dataclass(frozen=True)
+class Tool:
+    file: int
+    answered: bool
+    result: str
+    extra: bool
+    """The result has a second part."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One model call: what comes before it, what it answers, what comes of that."""
+
+    user: str | None
+    image: bool
+    note: bool
+    thinks: bool
+    says: str | None
+    tools: tuple[Tool, ...]
+    prompt: int | None
+
+
+TOOLS = st.builds(Tool, st.integers(0, 3), st.sampled_from([True, True, True, False]), RESULTS, st.booleans())
+TURNS = st.builds(
+    Turn,
+    st.one_of(st.none(), TEXTS),
+    st.sampled_from([False, False, True]),
+    st.sampled_from([False, False, True]),
+    st.booleans(),
+    st.one_of(st.none(), TEXTS),
+    st.lists(TOOLS, max_size=3).map(tuple),
+    st.one_of(st.none(), st.integers(5, 900)),
+)
+HISTORIES = st.lists(TURNS, min_size=1, max_size=9)
+
+
+def write(turns: list[Turn], upto: int | None = None) -> Script:
+    """The events of a history. `upto`: as if the file had been cut right after that call was made."""
+    script = Script()
+    script.system("you are helpful")
+    script.user("GOAL migrate the tables and leave auth alone")
+    calls = 0
+    for number, turn in enumerate(turns, 1):
+        if turn.user is not None:
+            script.user(turn.user)
+        if turn.image:
+            script.block("user", "image", "", human=True)
+        if turn.note:
+            script.block("user", "note", f"reminder {number}", injected=True)
+        script.call(turn.prompt)
+        if number == upto:
+            break
+        if turn.thinks:
+            script.think("let me think about it")
+        if turn.says is not None or not (turn.thinks or turn.tools):
+            script.say(turn.says if turn.says is not None else "done")
+        asked = []
+        for tool in turn.tools:
+            calls += 1
+            asked.append((f"c{calls}", tool))
+            script.use(f"c{calls}", text=f'{{"path": "f{tool.file}"}}')
+        for call_id, tool in asked:
+            if tool.answered:
+                message = f"r{call_id}"
+                script.result(call_id, tool.result, message)
+                if tool.extra:
+                    script.block("tool", "tool_result", "part two", message, tool="read", call_id=call_id)
+                    script.events[-1] = _same_line(script)
+    return script
+
+
+def _same_line(script: Script):  # type: ignore[no-untyped-def]
+    first, second = script.events[-2], script.events[-1]
+    return replace(second, origin=first.origin)  # type: ignore[union-attr, type-var]
+
+
+def facts_of(view: SessionView) -> Facts:
+    """Pins by the words of the generated texts; readings of files by the call's argument, each superseding the last."""
+    pins: list[Pin] = []
+    observations: list[Observation] = []
+    changes: list[ResourceChange] = []
+    newest: dict[str, int] = {}
+    keys = {b.call_id: view.text(b.content) for b in view.blocks if b.kind == "tool_call"}
+    goal = True
+    for block in view.blocks:
+        text, since = view.text(block.content), block.turn + 1
+        if block.kind == "user" and goal:
+            pins.append(Pin(block.n, "goal", "matched", "first", since, priority=9))
+            goal = False
+        for word, kind in (("never", "constraint"), ("prefer", "preference"), ("decided", "decision")):
+            if block.kind == "user" and word in text:
+                pins.append(Pin(block.n, kind, "matched", word, since, priority=5, quote=text))  # type: ignore[arg-type]
+        if block.kind == "tool_result" and text.startswith("DENIED"):
+            pins.append(Pin(block.n, "denial", "matched", "DENIED", since, priority=8, quote=text))
+        if block.kind == "tool_result" and text != "part two":
+            key = "file:" + keys[block.call_id]
+            observations.append(Observation(block.n, key, "read", block.turn, since, content=str(hash(text))))
+            if key in newest:
+                changes.append(ResourceChange(newest[key], key, since, "superseded", block.n, "read again"))
+            newest[key] = block.n
+    return Facts(tuple(pins), tuple(observations), tuple(changes))
+
+
+def session(turns: list[Turn], upto: int | None = None, limit: int | None = 400) -> SessionView:
+    script = write(turns, upto)
+    bare = script.view(limit=limit)
+    return script.view(limit=limit, facts=facts_of(bare), count=words)
