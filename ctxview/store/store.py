@@ -258,7 +258,7 @@ class Store:
                 while batch := cursor.fetchmany(_FETCHED):
                     yield from batch
 
-            def ordered(made: list[Made], field: str) -> list[Made]:
+            def in_order(made: list[Made], field: str) -> list[Made]:
                 """Rows mostly lie in order, which makes it cheaper here than in SQL."""
                 return sorted(made, key=attrgetter(field))
 
@@ -269,11 +269,11 @@ class Store:
             thresholds = cursor.execute(r.STALE_AFTER).fetchone()
             return SessionView(
                 row=r.sessions(rows(r.SESSION))[0],
-                turns=ordered(r.turns(rows(r.TURNS)), "turn"),
-                blocks=ordered(r.blocks(rows(r.BLOCKS)), "n"),
+                turns=in_order(r.turns(rows(r.TURNS)), "turn"),
+                blocks=in_order(r.blocks(rows(r.BLOCKS)), "n"),
                 spans=r.spans(rows(r.SPANS)),
-                edits=ordered(r.edits(rows(r.EDITS)), "n"),
-                cuts=ordered(r.cuts(rows(r.CUTS)), "n"),
+                edits=in_order(r.edits(rows(r.EDITS)), "n"),
+                cuts=in_order(r.cuts(rows(r.CUTS)), "n"),
                 audit=r.stretches(rows(r.AUDIT)),
                 facts=Facts(
                     tuple(r.pins(rows(r.PINS))),
