@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from hashlib import blake2b
+from multiprocessing import parent_process
 from typing import Final
 
 from ctxview.store import Store
@@ -90,7 +91,9 @@ class Contents:
         texts, self._waiting = self._waiting, []
         self._seen_chars += self._waiting_chars
         self._waiting_chars = 0
-        if self._exact and self._pool is None and self._seen_chars > POOL_AFTER_CHARS:
+        # A spawned process that runs an unguarded script again must not spawn in turn.
+        may_spawn = parent_process() is None
+        if self._exact and may_spawn and self._pool is None and self._seen_chars > POOL_AFTER_CHARS:
             self._pool = CountingPool(self._encoding)
         if self._pool is not None:
             self._away.append(_Batch(texts, self._pool.submit(texts)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections import Counter as Tally
 from collections.abc import Iterator, Sequence
@@ -168,17 +169,18 @@ class _Ingest:
         with self.store.together():
             for session in self._sessions.values():
                 session.finish()
+        audited = [name for name, session in self._sessions.items() if session.has_usage]
         rows = [session.row for session in self._sessions.values()]
         self.store.add_sessions(sorted(rows, key=lambda row: row.parent is not None))
         self.store.add_files(file.row() for file in self._files.values())
         self.store.add_issues(IssueRow(i.file, i.line, i.byte, i.severity, i.reason, i.session) for i in self.issues)
-        self._audit()
+        self._sessions.clear()
+        gc.collect()  # what reading needed is not needed by the audit, and it is held in cycles
+        self._audit(audited)
         self.store.finish()
 
-    def _audit(self) -> None:
-        for session, reading in self._sessions.items():
-            if not reading.has_usage:
-                continue
+    def _audit(self, sessions: Sequence[str]) -> None:
+        for session in sessions:
             found = audit_view(self.store.view(session))
             self.store.add_audit(session, found.stretches)
             self.store.add_cuts(session, found.cuts)

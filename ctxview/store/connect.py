@@ -19,11 +19,13 @@ import duckdb
 
 from ctxview.errors import UnreadableError, UsageError
 
-SCHEMA: Final = "2"
+SCHEMA: Final = "3"
 """Version of tables and views; it grows with every change that a query could notice."""
 MEMORY: Final = "1GB"
 """Bound on DuckDB's buffers; what does not fit is spilled to a private folder."""
 THREADS: Final = 2
+BLOCK_BYTES: Final = 16_384
+"""Size of a file's blocks, the least there is: with DuckDB's own 256 KiB, most of a small trace's file is padding."""
 
 
 class OutdatedError(UnreadableError):
@@ -42,6 +44,7 @@ def connect(database: str, read_only: bool = False) -> duckdb.DuckDBPyConnection
         "allow_community_extensions": False,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
+        "default_block_size": BLOCK_BYTES,
         "enable_external_access": False,
         "lock_configuration": True,
         "memory_limit": MEMORY,

@@ -78,7 +78,7 @@ CREATE TABLE blocks (
     tokens    BIGINT  NOT NULL,
     estimated BOOLEAN NOT NULL,
     chars     BIGINT  NOT NULL,
-    preview   VARCHAR NOT NULL,
+    preview   VARCHAR NOT NULL USING COMPRESSION zstd,
     turn      INTEGER NOT NULL,
     file      VARCHAR NOT NULL,
     line      BIGINT  NOT NULL,

@@ -319,8 +319,11 @@ class Store:
     def _write(self, table: str, rows: Iterable[r.Values]) -> None:
         with self._writing:
             if self._held is not None and table != "contents":
-                self._held.setdefault(table, []).extend(rows)
-                return
+                held = self._held.setdefault(table, [])
+                held.extend(rows)
+                if len(held) < _BATCH:
+                    return
+                rows = self._held.pop(table)
             with self._transaction() as cursor:
                 self._append(cursor, table, rows)
 

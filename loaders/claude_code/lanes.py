@@ -68,12 +68,6 @@ class Lanes:
     def place(self, node: Node, lane: Lane) -> None:
         self._of[node] = lane
 
-    def place_below(self, node: Node) -> None:
-        """A line that only links others: it lies where its parent does."""
-        lane = self._of.get(node.parent) if node.parent is not None else None
-        if lane is not None:
-            self._of[node] = lane
-
     def learn_prompts(self, message: dict[str, Any]) -> None:
         """Remember what sub-agents were asked, to know their conversations by."""
         for part in as_list(message.get("content")):

@@ -108,12 +108,17 @@ class _Reader:
             yield from self._conversation(value, number, byte)
 
     def _link(self, value: dict[str, Any], number: int) -> None:
-        """A line that stands in no window may still be the parent of one that does."""
+        """A line that stands in no window may still be the parent of one that does: its children hang below its own
+        parent instead, so that nothing is kept of it but its id."""
         uuid = as_str(value.get("uuid"))
-        if uuid and uuid not in self._tree:
-            node = Node(uuid=uuid, line=number, type=as_str(value.get("type")), parent=self._lanes.parent_of(value))
-            self._tree.add(node, None)
-            self._lanes.place_below(node)
+        if not uuid or uuid in self._tree:
+            return
+        parent = self._lanes.parent_of(value)
+        if parent is not None:
+            self._tree.skip(uuid, parent)
+            return
+        node = Node(uuid=uuid, line=number, type=as_str(value.get("type")))
+        self._tree.add(node, None)
 
     def _conversation(self, value: dict[str, Any], number: int, byte: int) -> Iterator[Event]:
         uuid = as_str(value.get("uuid"))

@@ -22,6 +22,10 @@ class Tree:
     def get(self, uuid: object) -> Node | None:
         return self._nodes.get(uuid) if isinstance(uuid, str) else None
 
+    def skip(self, uuid: str, parent: Node) -> None:
+        """A line in no window: whoever names it as parent means `parent`."""
+        self._nodes[uuid] = parent
+
     def add(self, node: Node, mark: Fingerprint | None, at: str = "") -> Node | None:
         """Take the node in; the node it repeats instead, if it does. `at`: its timestamp."""
         if mark is not None and self._dated.setdefault(at, mark) != mark:

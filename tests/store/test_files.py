@@ -16,6 +16,7 @@ import pytest
 from ctxview.errors import UnreadableError, UsageError
 from ctxview.model import NEVER, BlockRow, SessionRow, SpanRow
 from ctxview.store import OutdatedError, Store
+from ctxview.store.connect import SCHEMA
 
 SESSION = SessionRow("s", None, None, None, "test", None, None, None, None, False, None, None)
 BLOCK = BlockRow(
@@ -111,7 +112,7 @@ def test_another_schema_version_is_refused(tmp_path):
         Store.open(path)
     with duckdb.connect(str(path)) as con:
         con.execute("DELETE FROM meta WHERE key = 'complete'")
-        con.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
+        con.execute("UPDATE meta SET value = ? WHERE key = 'schema'", [SCHEMA])
     with pytest.raises(OutdatedError, match="never finished"):
         Store.open(path)
 
