@@ -18,7 +18,7 @@ from ctxview.tui.facts import Scene, block_facts, cut_words, state_words
 from ctxview.tui.palette import Words, brush
 from ctxview.tui.text_rows import MODES, Mode, TextRows, pretty
 from ctxview.window import Needle
-from ctxview.window.view import WindowBlock
+from ctxview.window.view import SessionView, WindowBlock
 
 _LABEL: Final = 9
 _STEP: Final = 20
@@ -50,6 +50,8 @@ class DetailPane(ScrollView, can_focus=False, inherit_bindings=False):
     _head: Sequence[Words] = ()
     _rows: TextRows | None = None
     _column: int = 0
+    _gutter: int = 0
+    _text: tuple[SessionView, int, str] | None = None
     _pretty: tuple[int, str | None] = (-1, None)
     """Content key, and its text as JSON: reading it twice would cost a held key dearly."""
 
@@ -86,7 +88,7 @@ class DetailPane(ScrollView, can_focus=False, inherit_bindings=False):
         self._head, self._rows = detail_head(self.scene, self.turn, self.item, width, self.pairing), None
         span = span_of(self.item)
         if span is not None:
-            text = self.scene.view.text(span.content)
+            text = self._read(span.content)
             gutter = len(f"{text.count(chr(10)) + 1:,}") + 1 if self.numbered else 0
             mode, needle = self._mode_for(span, text), self.sought.needle if self.sought else None
             at = self.sought.at if self.sought and mode != "JSON" else None
@@ -98,6 +100,13 @@ class DetailPane(ScrollView, can_focus=False, inherit_bindings=False):
                 self._head = [*self._head, [(fit(f"{self._rows.before:,} characters before …", width), "warn")]]
         self._reach(self.scroll_offset.y)
         self.refresh()
+
+    def _read(self, content: int) -> str:
+        """A text; the one that is shown is kept, because it stays from turn to turn."""
+        assert self.scene is not None
+        if self._text is None or self._text[:2] != (self.scene.view, content):
+            self._text = (self.scene.view, content, self.scene.view.text(content))
+        return self._text[2]
 
     def _mode_for(self, span: SpanRow, text: str) -> Mode:
         if self.mode == "JSON":
@@ -157,7 +166,7 @@ class DetailPane(ScrollView, can_focus=False, inherit_bindings=False):
         span = span_of(self.item)
         if span is None or self.scene is None:
             return None
-        text = self.scene.view.text(span.content)
+        text = self._read(span.content)
         modes = [m for m in MODES if m != "JSON" or pretty(text) is not None]
         now = self._mode_for(span, text)
         self.mode = modes[(modes.index(now) + 1) % len(modes)]

@@ -5,10 +5,12 @@ A column shows the largest window of its turns, never a mean, so that no spike i
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.events import MouseDown, MouseMove, MouseScrollDown, MouseScrollUp, MouseUp, Resize
 from textual.geometry import Region
 from textual.message import Message
@@ -16,7 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ctxview.tui.cells import right
-from ctxview.tui.palette import GROUP_OF, KIND_GROUPS, brush
+from ctxview.tui.palette import GROUP_OF, KIND_GROUPS, Brush, brush
 
 if TYPE_CHECKING:  # the first paint shows this widget empty and waits for no more than it needs
     from ctxview.tui.facts import Scene
@@ -59,6 +61,11 @@ class Timeline(Widget):
     """The turn that was marked."""
     _columns: list[Column] | None = None
     _scale: int = 1
+    _still_key: tuple[object, ...] = ()
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+        self._still_rows: dict[int, list[Segment]] = {}
 
     def show(self, scene: Scene, turn: int, mark: int | None = None) -> None:
         """Move the cursor; with another scene or mark, draw everything anew."""
@@ -180,39 +187,63 @@ class Timeline(Widget):
         width, base, paint = self.size.width, self.visual_style.rich_style, brush(self)
         if self.scene is None:
             return Strip.blank(width, base)
-        columns, height = self.columns(), self.size.height
         start, stop = self._extent(self.turn)
-        segments = [Segment(self._axis(y, height), base + paint("dim"))]
-        if y == height - 1:
-            middle, now = (start + stop - 1) // 2, self.turn > self._count
-            marked = -1 if self.mark is None else (sum(self._extent(self.mark)) - 1) // 2
-            for x, column in enumerate(columns):
-                if x == middle and not now:
-                    segments.append(Segment("▲", base + paint("accent", bold=True)))
-                elif x == marked:
-                    segments.append(Segment("m", base + paint("warn", bold=True)))
-                elif column.trouble:
-                    segments.append(Segment("!", base + paint("bad", bold=True)))
-                elif column.cut:
-                    segments.append(Segment("✂", base + paint("cut")))
-                else:
-                    inside = start <= x < stop and not now
-                    segments.append(Segment("━" if inside else "─", base + paint("accent" if inside else "rule")))
-        else:
-            for x, column in enumerate(columns):
-                text, ink, behind = column.cells[y]
-                here = start <= x < stop and self.turn <= self._count
-                if here and stop - start > 1:  # a wide turn is lit from behind, so that its layers stay to be seen
-                    style = paint.over(ink, behind) if behind else paint(ink, "cursor")
-                    segments.append(Segment(text, style))
-                elif text == " ":
-                    segments.append(Segment("│" if here and stop - start == 1 else " ", base + paint("accent")))
-                else:
-                    style = paint.over(ink, behind)
-                    segments.append(Segment(text, style + paint("accent") if here else style))
-        mark = "▶" if y == height - 1 and self.turn > self._count else " "
-        segments.append(Segment(mark, base + paint("accent", bold=True)))
-        return Strip(segments, width).simplify().adjust_cell_length(width, base)
+        drawn = self._still(y, base, paint)
+        last = y == self.size.height - 1
+        if self.turn > self._count:
+            end = Segment("▶" if last else " ", base + paint("accent", bold=True))
+            return Strip([*_part(drawn, 0, width - 1), end], width)
+        lit = self._marks_here(start, stop, base, paint) if last else self._bars_here(y, start, stop, base, paint)
+        return Strip([*_part(drawn, 0, _AXIS + start), *lit, *_part(drawn, _AXIS + stop, width)], width)
+
+    def _still(self, y: int, base: Style, paint: Brush) -> list[Segment]:
+        """A row without the cursor, which is all that differs from turn to turn."""
+        key = (paint, base, self.mark, self.size, id(self.columns()))
+        if key != self._still_key:
+            self._still_key, self._still_rows = key, {}
+        if y not in self._still_rows:
+            height = self.size.height
+            segments = [Segment(self._axis(y, height), base + paint("dim"))]
+            if y == height - 1:
+                marked = -1 if self.mark is None else (sum(self._extent(self.mark)) - 1) // 2
+                segments += (self._mark_of(x, marked, base, paint) for x in range(self._width))
+            else:
+                cells = (column.cells[y] for column in self.columns())
+                segments += (Segment(text, paint.over(ink, behind)) for text, ink, behind in cells)
+            self._still_rows[y] = list(Segment.simplify([*segments, Segment(" ", base)]))
+        return self._still_rows[y]
+
+    def _mark_of(self, x: int, marked: int, base: Style, paint: Brush) -> Segment:
+        column = self.columns()[x]
+        if x == marked:
+            return Segment("m", base + paint("warn", bold=True))
+        if column.trouble:
+            return Segment("!", base + paint("bad", bold=True))
+        return Segment("✂", base + paint("cut")) if column.cut else Segment("─", base + paint("rule"))
+
+    def _marks_here(self, start: int, stop: int, base: Style, paint: Brush) -> list[Segment]:
+        middle = (start + stop - 1) // 2
+        marked = -1 if self.mark is None else (sum(self._extent(self.mark)) - 1) // 2
+        found = []
+        for x in range(start, stop):
+            known = self._mark_of(x, marked, base, paint)
+            if x == middle:
+                known = Segment("▲", base + paint("accent", bold=True))
+            elif known.text == "─":
+                known = Segment("━", base + paint("accent"))
+            found.append(known)
+        return found
+
+    def _bars_here(self, y: int, start: int, stop: int, base: Style, paint: Brush) -> list[Segment]:
+        found = []
+        for text, ink, behind in (column.cells[y] for column in self.columns()[start:stop]):
+            if stop - start > 1:  # a wide turn is lit from behind, so that its layers stay to be seen
+                found.append(Segment(text, paint.over(ink, behind) if behind else paint(ink, "cursor")))
+            elif text == " ":
+                found.append(Segment("│", base + paint("accent")))
+            else:
+                found.append(Segment(text, paint.over(ink, behind) + paint("accent")))
+        return found
 
     def _axis(self, y: int, height: int) -> str:
         if y == 0:
@@ -220,6 +251,16 @@ class Timeline(Widget):
         if y == height - 2:
             return right("0", _AXIS - 1) + "┤"
         return " " * (_AXIS - 1) + ("│" if y < height - 1 else "└")
+
+
+def _part(segments: Iterable[Segment], start: int, stop: int) -> Iterator[Segment]:
+    """The cells from `start` to `stop` of a row in which every character takes one cell."""
+    at = 0
+    for text, style, _ in segments:
+        piece = text[max(0, start - at) : max(0, stop - at)]
+        if piece:
+            yield Segment(piece, style)
+        at += len(text)
 
 
 def short(tokens: int) -> str:
