@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -86,7 +87,7 @@ class PinFinder:
         elif kind in ("system", "tools"):
             self._add(Found("system", "system text" if kind == "system" else "tool schema", evidence="stated"), n, turn)
             if kind == "system":
-                self._say(self._standing(sentences(block.text)), n, turn)
+                self._say(_standing(block.text), n, turn)
         elif kind == "note":
             self._note(block, n, turn)
         elif kind == "user":
@@ -162,7 +163,7 @@ class PinFinder:
             self._set_goal(block, n, turn, 3, "a goal that the client marks")
         elif is_memory(block):
             self._add(Found("system", "memory file"), n, turn)
-            self._say(self._standing(sentences(block.text)), n, turn)
+            self._say(_standing(block.text), n, turn)
         elif is_prompt_command(block):
             words = command_words(block)
             self._expands = not words and self._goal_rank < 2
@@ -179,13 +180,13 @@ class PinFinder:
             return
         if is_memory(block):
             self._add(Found("system", "memory file"), n, turn)
-            self._say(self._standing(sentences(block.text)), n, turn)
+            self._say(_standing(block.text), n, turn)
             return
         if is_typed(block):
             self._typed(block, n, turn)
         elif self._goal_rank == 0 and not (block.human or block.injected or is_empty(block)):
             self._set_goal(block, n, turn, 1, "first user text: nobody typed it")
-            self._say(self._standing(sentences(block.text)), n, turn)
+            self._say(_standing(block.text), n, turn)
 
     def _typed(self, block: Block, n: int, turn: int) -> None:
         self._expands = False
@@ -211,13 +212,6 @@ class PinFinder:
             self._asked_by_person = self._add(question, n, turn)
 
     # -------------------------------------------------------------- sentences
-
-    def _standing(self, split: Iterable[Sentence]) -> Iterator[Found]:
-        """What standing text (system, memory, a sub-agent's prompt) lays down."""
-        for sentence in split:
-            found = constraint(sentence) or preference(sentence)
-            if found is not None:
-                yield found
 
     def _spoken(self, split: list[Sentence]) -> Iterator[Found]:
         """What the person lays down. A sentence is one thing, except that a refusal in words is a constraint too."""
@@ -319,3 +313,10 @@ def _argument(text: str, key: str) -> str:
 
 def _first_line(text: str) -> str:
     return shorten(next((line.strip() for line in text.splitlines() if line.strip()), ""))
+
+
+@lru_cache(maxsize=32)
+def _standing(text: str) -> tuple[Found, ...]:
+    """What standing text (system, memory, a sub-agent's prompt) lays down. The sessions of one trace often share it."""
+    found = (constraint(sentence) or preference(sentence) for sentence in sentences(text))
+    return tuple(pin for pin in found if pin is not None)
