@@ -63,8 +63,9 @@ def reference() -> str:
     """What every view and table holds, as Markdown, from the comments in the schema itself."""
     con = connect(":memory:")
     try:
-        for name in ("schema.sql", "views.sql", "comments.sql"):
-            con.execute(script(name))
+        con.execute(script("schema.sql"))
+        con.execute(script("views.sql"))
+        con.execute(script("comments.sql"))
         views = con.execute(
             "SELECT view_name, comment FROM duckdb_views() WHERE NOT internal ORDER BY view_name"
         ).fetchall()
