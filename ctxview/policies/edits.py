@@ -84,4 +84,15 @@ class Tag(NamedTuple):
     evidence: Evidence
 
 
-Edit: TypeAlias = Drop | Drops | Replace | Insert | Move | Tag
+class Fail(NamedTuple):
+    """The policy cannot keep to its budget. No byte changes; the replay reports it and goes on."""
+
+    what: str
+    """`pins`, or the component that is over its limit."""
+    budget: int
+    tokens: int
+    protected: tuple[int, ...]
+    """The blocks that stand in the way."""
+
+
+Edit: TypeAlias = Drop | Drops | Replace | Insert | Move | Tag | Fail

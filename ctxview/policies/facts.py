@@ -34,6 +34,10 @@ class Facts(Protocol):
 
     def pins(self, n: int) -> Sequence[Pin]: ...
 
+    def all_pins(self) -> Sequence[Pin]:
+        """Every pin of the session; a policy asks each for its turns."""
+        ...
+
     def observations(self, n: int) -> Sequence[Observation]: ...
 
     def changes(self, n: int) -> Sequence[ResourceChange]:
@@ -56,6 +60,9 @@ class PlainFacts:
 
     def pins(self, n: int) -> Sequence[Pin]:
         return self.pinned.get(n, ())
+
+    def all_pins(self) -> Sequence[Pin]:
+        return [pin for n in sorted(self.pinned) for pin in self.pinned[n]]
 
     def observations(self, n: int) -> Sequence[Observation]:
         return self.observed.get(n, ())

@@ -65,6 +65,10 @@ class Context:
     """The model's context size."""
     is_now: bool = False
     """True for what stands after the newest call, which has not been sent."""
+    text_of: Callable[[int], str] = str
+    """The verbatim text of a block that had arrived by `turn`, by its number."""
+    memo: dict[Any, Any] = field(default_factory=dict)
+    """For what is costly and depends on blocks alone: the same for every turn."""
 
     def pins(self, entry: Entry) -> list[Pin]:
         """The pins of an entry that hold, the strongest first."""
@@ -72,6 +76,10 @@ class Context:
 
     def is_pinned(self, entry: Entry, kinds: Sequence[str] | None = None) -> bool:
         return any(kinds is None or p.kind in kinds for p in self.pins(entry))
+
+    def known_pins(self, kinds: Sequence[str]) -> list[Pin]:
+        """All pins that hold at this turn, in the window or not, by block."""
+        return [p for p in self.facts.all_pins() if p.kind in kinds and p.since <= self.turn < p.until]
 
     def size(self, window: Window) -> int:
         """The tokens that policies count: what the window counts, plus the unlogged rest of the latest earlier call."""
@@ -130,6 +138,9 @@ class Policy:
     """Between two firings the earlier window is a prefix of the later one."""
     budget: Callable[[Params], int | None] | None = None
     """The size that windows under it must keep to."""
+    counts: Literal["window", "memory"] = "window"
+    """What the budget is held against: all that is sent, unlogged parts too; or the conversation's logged blocks alone,
+    without system text and tool schemas."""
     check: Callable[[Params], str | None] | None = None
     """What is wrong with parameters that contradict each other; None when nothing is."""
     examples: tuple[str, ...] = field(default=())

@@ -1,8 +1,8 @@
 """`supersede`: at most one live observation per resource; older ones are placeholders, kept in the audit trail.
 
 In place, so that every call keeps its result and nothing moves; `form=literal` drops them instead. A write is an
-action: its call stays, and only the content in it gives way to a newer one. An edit alone takes nothing's place unless asked to
-(`by=any`), because the text would be gone and only its change be left.
+action: its call stays, and only the content in it gives way to a newer one. An edit alone takes nothing's place unless
+asked to (`by=any`), because the text would be gone and only its change be left.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from ctxview.model import EditRow
-from ctxview.policies.edits import Edit
+from ctxview.policies.edits import Drop, Drops, Insert, Move, Replace, Tag
 from ctxview.policies.items import Entry
 
 
@@ -21,7 +21,7 @@ class Why(NamedTuple):
     """Which layer did it, with its edit."""
 
     layer: str
-    edit: Edit | Restored
+    edit: Drop | Drops | Replace | Insert | Move | Tag | Restored
 
 
 Delta: TypeAlias = dict[int, tuple[Entry | None, Why | EditRow | None]]

@@ -9,15 +9,17 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
+from ctxview.model import BlockRow
+from ctxview.policies.edits import Fail
 from ctxview.policies.facts import Facts, pins_at
 from ctxview.policies.policy import PHASES, Context
 from ctxview.policies.stack import Layer, Stack
 from ctxview.policies.window import newest_request
 from ctxview.replay.facts import facts_of
-from ctxview.replay.guard import BudgetUnsatisfiable, Guard
+from ctxview.replay.guard import Failures, Guard
 from ctxview.replay.inserted import Inserted
 from ctxview.replay.layers import Runner, Tools, runner
 from ctxview.replay.order import Ordered, Places
@@ -57,8 +59,14 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
     record = Record(items)
     inserted = Inserted(len(items), view.row.joins_roles, texts)
     layers = sorted(labelled(stack), key=lambda named: PHASES.index(named[1].policy.phase))
-    tools = Tools(texts, inserted, record.tag)
-    contexts = [Context(1, layer.params, facts, count, 0, view.limit) for _, layer in layers]
+    kept = _Budgets(layers, record, facts, inserted)
+    tools = Tools(texts, inserted, record.tag, kept.stated)
+
+    def text_of(n: int) -> str:
+        return view.text(view.blocks[n].content)
+
+    memo: dict[Any, Any] = {}
+    contexts = [Context(1, layer.params, facts, count, 0, view.limit, False, text_of, memo) for _, layer in layers]
     runners: list[Runner] = [
         runner(layer, label, Places(i, len(layers)), tools, naive=naive) for i, (label, layer) in enumerate(layers)
     ]
@@ -66,8 +74,6 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
     unsafe = any(layer.unsafe for _, layer in layers)
     repair = Repair(items) if layers and not unsafe else None
     guard = Guard() if layers and not unsafe else None
-    budgets = [] if unsafe else [(label, layer.budget) for label, layer in layers if layer.budget is not None]
-    failures: list[BudgetUnsatisfiable] = []
     base = Ordered()
     overhead, sizes = 0, []
     for turn in range(1, view.now + 1):
@@ -90,14 +96,10 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
         if delta:
             record.apply(turn, delta)
         sizes.append(record.tokens + overhead)
-        for label, budget in budgets:
-            if budget is not None and record.tokens + overhead > budget:
-                _fail(failures, label, turn, budget, sizes[-1], record, overhead, facts)
+        kept.check(turn, overhead)
         call = view.turn(turn)
         if call is not None and call.recorded is not None:
             overhead = call.recorded - view.counted(turn)
-    budgets_kept = tuple(failures)
-
     def make_view() -> SessionView:
         blocks = [*view.blocks, *inserted.rows]
         return SessionView(
@@ -115,7 +117,7 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
         )
 
     fired = {label: run.fired for (label, _), run in zip(layers, runners)}
-    return Replay(stack, view, facts, make_view, sizes, budgets_kept, fired, frozenset(record.volatile))
+    return Replay(stack, view, facts, make_view, sizes, tuple(kept.failures.found), fired, frozenset(record.volatile))
 
 
 def labelled(stack: Stack) -> list[tuple[str, Layer]]:
@@ -144,33 +146,52 @@ def _pending(base: Ordered) -> set[int]:
     return found
 
 
-def _fail(
-    failures: list[BudgetUnsatisfiable],
-    label: str,
-    turn: int,
-    budget: int,
-    size: int,
-    record: Record,
-    overhead: int,
-    facts: Facts,
-) -> None:
-    """Add a turn to the stretch of turns on which a budget is exceeded, or begin one."""
-    for index in range(len(failures) - 1, -1, -1):
-        old = failures[index]
-        if old.layer == label:
-            if old.until == turn - 1:
-                failures[index] = replace(old, until=turn)
-                return
-            break
-    present = record.present()
-    request = {e.n for e in newest_request(present)}
-    protected = [
-        (e.item.id, e.tokens) for e in present if e.is_fixed or e.n in request or pins_at(facts, e.n, turn)
-    ] or [(e.item.id, e.tokens) for e in present]
-    if overhead > 0:
-        protected.append(("never logged", overhead))
-    protected.sort(key=lambda item: -item[1])
-    failures.append(BudgetUnsatisfiable(label, turn, turn, budget, size, tuple(protected)))
+class _Budgets:
+    """Holds each layer's budget against what is about to be sent."""
+
+    def __init__(self, layers: list[tuple[str, Layer]], record: Record, facts: Facts, inserted: Inserted) -> None:
+        self.failures = Failures()
+        self._record = record
+        self._facts = facts
+        self._inserted = inserted
+        self._kept = [
+            (label, layer.budget, layer.policy.counts) for label, layer in layers if layer.budget and not layer.unsafe
+        ]
+
+    def check(self, turn: int, overhead: int) -> None:
+        for label, budget, counts in self._kept:
+            size = self._record.tokens + overhead
+            if counts == "memory":
+                size = sum(e.tokens for e in self._record.standing() if not e.is_fixed)
+            if budget is not None and size > budget:
+                named = partial(self._protected, turn, overhead if counts == "window" else 0)
+                self.failures.add(label, "window", turn, budget, size, named)
+
+    def stated(self, label: str, turn: int, edit: Fail) -> None:
+        """A policy says itself that it cannot keep to a limit."""
+        names = [(self._name(n), self._tokens(n)) for n in edit.protected]
+        self.failures.add(label, edit.what, turn, edit.budget, edit.tokens, lambda: names)
+
+    def _row(self, n: int) -> BlockRow:
+        return self._record.row(n, self._inserted.rows)
+
+    def _name(self, n: int) -> str:
+        return self._row(n).id
+
+    def _tokens(self, n: int) -> int:
+        return self._row(n).tokens
+
+    def _protected(self, turn: int, unlogged: int) -> list[tuple[str, int]]:
+        present = self._record.present()
+        request = {e.n for e in newest_request(present)}
+        found = [
+            (e.item.id, e.tokens)
+            for e in present
+            if e.is_fixed or e.n in request or pins_at(self._facts, e.n, turn)
+        ]
+        if unlogged > 0:
+            found.append(("what was never logged", unlogged))
+        return found
 
 
 @contextmanager

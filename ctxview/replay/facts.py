@@ -23,6 +23,9 @@ class ViewFacts:
     def pins(self, n: int) -> Sequence[Pin]:
         return self._pins.get(n, ())
 
+    def all_pins(self) -> Sequence[Pin]:
+        return self._view.facts.pins
+
     def observations(self, n: int) -> Sequence[Observation]:
         return self._view.facts.resources.by_block.get(n, ())
 

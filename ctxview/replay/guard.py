@@ -6,9 +6,9 @@ replay.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
 from ctxview.policies.edits import Drop
 from ctxview.policies.items import Entry
@@ -17,6 +17,8 @@ from ctxview.replay.change import Delta, Restored, Why
 from ctxview.replay.order import Ordered
 
 LABEL: Final = "guard"
+Protected: TypeAlias = Callable[[], Iterable[tuple[str, int]]]
+"""Names the blocks that stand in the way, with their tokens, when they are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class BudgetUnsatisfiable:
     """A stretch of turns on which a policy's budget was exceeded."""
 
     layer: str
+    what: str
+    """`window`, `pins`, or the component that is over its limit."""
     turn: int
     """First turn of the stretch."""
     until: int
@@ -39,9 +43,27 @@ class BudgetUnsatisfiable:
         named = ", ".join(f"{block} {tokens:,}" for block, tokens in self.protected[:8])
         more = f" and {len(self.protected) - 8} more" if len(self.protected) > 8 else ""
         return (
-            f"{self.layer}: {self.tokens:,} tokens at turn {self.turn} do not fit the budget of {self.budget:,};"
-            f" it has to keep {named}{more}"
+            f"{self.layer}: {self.what} of {self.tokens:,} tokens at turn {self.turn} do not fit the budget of"
+            f" {self.budget:,}: {named}{more}"
         )
+
+
+class Failures:
+    """The stretches of turns on which something did not fit."""
+
+    def __init__(self) -> None:
+        self.found: list[BudgetUnsatisfiable] = []
+        self._open: dict[tuple[str, str], int] = {}
+
+    def add(self, layer: str, what: str, turn: int, budget: int, tokens: int, protected: Protected) -> None:
+        """Add a turn to a stretch, or begin one with what is protected then."""
+        index = self._open.get((layer, what))
+        if index is not None and self.found[index].until >= turn - 1:
+            self.found[index] = replace(self.found[index], until=turn)
+            return
+        named = tuple(sorted(protected(), key=lambda item: -item[1]))
+        self._open[layer, what] = len(self.found)
+        self.found.append(BudgetUnsatisfiable(layer, what, turn, turn, budget, tokens, named))
 
 
 class Guard:

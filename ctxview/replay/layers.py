@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ctxview.policies.edits import Drop, Drops, Edit, Insert, Move, Replace, Tag
+from ctxview.policies.edits import Drop, Drops, Edit, Fail, Insert, Move, Replace, Tag
 from ctxview.policies.items import Entry, same
 from ctxview.policies.policy import Context, Restart, Step
 from ctxview.policies.stack import Layer
@@ -35,10 +35,17 @@ class Runner(Protocol):
 class Tools:
     """What every layer of one replay shares."""
 
-    def __init__(self, texts: Texts, inserted: Inserted, tag: Callable[[int, Why], None]) -> None:
+    def __init__(
+        self,
+        texts: Texts,
+        inserted: Inserted,
+        tag: Callable[[int, Why], None],
+        fail: Callable[[str, int, Fail], None],
+    ) -> None:
         self.texts = texts
         self.inserted = inserted
         self.tag = tag
+        self.fail = fail
 
 
 class _Base:
@@ -84,6 +91,8 @@ class _Base:
                     found[n] = (self._replaced(window.by_n[n], edit, ctx), Why(self.label, edit))
                 case Insert() | Move():
                     gaps.setdefault(gap(window, edit.where, edit.ref), []).append(edit)
+                case Fail():
+                    self.tools.fail(self.label, ctx.turn, edit)
                 case Tag(n, rule):
                     tags.add((n, rule))
                     if (n, rule) not in self._tagged:

@@ -85,6 +85,14 @@ class Record:
         elif cleared:
             self.cuts.append((turn, "clear", 0, len(opened)))
 
+    def standing(self) -> Iterator[Entry]:
+        """What stands now, in no order."""
+        return (entry for _, entry in self._open.values())
+
+    def row(self, n: int, inserted: Sequence[BlockRow]) -> BlockRow:
+        """A block's row, whether it is the session's own or was put in."""
+        return self._items[n].row if n < len(self._items) else inserted[n - len(self._items)]
+
     def present(self) -> list[Entry]:
         """The window that stands now, in order."""
         return sorted((entry for _, entry in self._open.values()), key=lambda e: e.pos)

@@ -49,6 +49,7 @@ def replay_report(replayed: Replay, *, read: float = 0.1, write: float = 1.25) -
         "failures": [
             {
                 "layer": failure.layer,
+                "what": failure.what,
                 "turn": failure.turn,
                 "until": failure.until,
                 "budget": failure.budget,
