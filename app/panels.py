@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import streamlit as st
 from streamlit.column_config import NumberColumn, TextColumn
@@ -16,16 +16,18 @@ from ctxview.annotate import Pairing
 from ctxview.app.place import here, move, show_in
 from ctxview.app.rows import Row, columns, edit_rows, fact_rows, life_rows
 from ctxview.errors import UsageError
-from ctxview.replay import BudgetUnsatisfiable
+from ctxview.replay import BudgetUnsatisfiable, TurnCost
 from ctxview.text import one_line, safe_text
 from ctxview.window import Diff, SessionView, WindowBlock
 
 SHOWN_CHARS: Final = 20_000
+_MOST_ROWS: Final = 12
+"""Rows up to which a table is as tall as they are."""
 _NO_PAIRING: Final = Pairing(frozenset(), frozenset(), frozenset())
 
 
 _WIDTHS: Final = {
-    "position": 36, "change": 30, "states": 124, "what": 132, "tokens": 58, "against": 80, "text": 460, "form": 90,
+    "position": 36, "change": 30, "states": 124, "what": 150, "tokens": 58, "against": 80, "text": 460, "form": 90,
 }  # fmt: skip
 
 
@@ -46,21 +48,21 @@ def table(
             config[key] = NumberColumn(title, format="localized", width=widths.get(key))
         else:
             config[key] = TextColumn(title, width=widths.get(key))
-    tall = height or min(36 * (len(rows) + 1) + 2, 400)
     st.dataframe(
-        data, hide_index=True, column_order=list(names), column_config=config, height=tall, placeholder="", alt=alt,
-        **more,
+        data, hide_index=True, column_order=list(names), column_config=config, placeholder="", alt=alt,
+        height=height or _height(len(rows)), **more,
     )  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------------------ sizes
 
 
-def totals(view: SessionView, turn: int, base: SessionView | None) -> None:
-    """The sizes that `ctxview show` gives, each under its own name."""
+def totals(view: SessionView, turn: int, base: SessionView | None, cost: TurnCost | None) -> None:
+    """The sizes that `ctxview show` gives, each under its own name; with the turn's `cost`, once that is measured."""
     sizes = view.tokens(turn)
     size = view.size(turn)
     simulated = view.base is not None
+    beside = "vs recorded" if base is not None and base.base is None else "vs the stack compared with"
     cells = [
         ("simulated size" if simulated else "size", number(size)),
         ("recorded", number(sizes.recorded) if not simulated else "not sent"),
@@ -70,13 +72,20 @@ def totals(view: SessionView, turn: int, base: SessionView | None) -> None:
         ("limit", number(sizes.limit)),
         ("messages", number(view.messages(turn))),
     ]
+    if cost is not None:
+        cells.append(("pins", f"{cost.pins_present:,} of {cost.pins_required:,}"))
+        cells.append(("cached", number(cost.cached)))
     with st.container(horizontal=True, gap="medium"):
         for name, words in cells:
             delta = size - base.size(turn) if base is not None and name in ("size", "simulated size") else None
             st.metric(
                 name, words, delta=None if delta is None else f"{delta:+,}", delta_color="off", width="content",
-                help=MEANING[name],
+                delta_description=None if delta is None else beside, help=MEANING[name],
             )  # fmt: skip
+
+
+def _height(rows: int) -> Literal["content"] | int:
+    return "content" if rows <= _MOST_ROWS else 400
 
 
 MEANING: Final = {
@@ -89,6 +98,8 @@ MEANING: Final = {
     "unlogged": "Recorded minus calibrated, or minus counted without a factor: what was sent and never logged.",
     "limit": "The model's context size.",
     "messages": "Wire messages in this window.",
+    "pins": "Pinned blocks that stand in this window, of those that should: goal, rules, denials and the like.",
+    "cached": "Tokens of the head that the window before had too: what a prompt cache could reuse.",
 }
 
 
@@ -96,8 +107,9 @@ def standing(view: SessionView, turn: int) -> str:
     """How well this window is known, in words."""
     fidelity = view.fidelity_at(turn) or "no call was logged"
     missing = view.missing_at(turn)
-    lacking = f"never logged: {', '.join(one_line(m, 30) for m in missing)}" if missing else "nothing is missing"
-    return f"{fidelity} · {lacking}"
+    if not missing:
+        return f"{fidelity} · nothing missing from the log"
+    return f"{fidelity} · never logged: {', '.join(one_line(m, 30) for m in missing)}"
 
 
 def unfitting(failures: Sequence[BudgetUnsatisfiable], view: SessionView, turn: int) -> None:
@@ -105,8 +117,9 @@ def unfitting(failures: Sequence[BudgetUnsatisfiable], view: SessionView, turn: 
     for failure in failures:
         st.error(
             f"This stack cannot keep to its budget from turn {failure.turn:,} to {failure.until:,}: "
-            f"{failure.tokens:,} tokens at turn {failure.turn:,}, budget {failure.budget:,}. It has to keep:"
+            f"{failure.tokens:,} tokens at turn {failure.turn:,}, budget {failure.budget:,}. What it has to keep:"
         )
+        st.text(one_line(failure.message, 500))
         ids, tokens, words = [], [], []
         for block, count in failure.protected:
             ids.append(one_line(block))
@@ -114,7 +127,7 @@ def unfitting(failures: Sequence[BudgetUnsatisfiable], view: SessionView, turn: 
             words.append(_words(view, block))
         st.dataframe(
             {"block": ids, "tokens": tokens, "text": words}, hide_index=True, alt="What the stack has to keep",
-            height=min(36 * (len(ids) + 1) + 2, 220),
+            height=_height(len(ids)),
             column_config={"block": TextColumn(), "tokens": NumberColumn(format="localized"), "text": TextColumn()},
         )  # fmt: skip
 
@@ -144,7 +157,7 @@ def block_list(rows: Sequence[Row], compares: bool) -> None:
     if known is None or list(known["selection"]["rows"]) != chosen:
         st.session_state[key] = state
     table(
-        rows, names, alt="The blocks of the window", height=480, key=key, selection_mode="single-row",
+        rows, names, alt="The blocks of the window", height=580, key=key, selection_mode="single-row",
         on_select=_chooser(ids), widths=_WIDTHS,
     )  # fmt: skip
 
@@ -180,15 +193,15 @@ def block_detail(view: SessionView, turn: int, fallback: str | None) -> None:
     st.dataframe(
         {"fact": [name for name, _ in facts], "words": [words for _, words in facts]}, hide_index=True,
         column_config={"fact": TextColumn(width=80), "words": TextColumn()}, alt="What is known of the block",
-        height=36 * len(facts) + 38,
+        height="content",
     )  # fmt: skip
     text = safe_text(view.text(row.span.content))
     whole = len(text) <= SHOWN_CHARS or st.toggle(f"All {len(text):,} characters", key="whole")
     st.code(text if whole else text[:SHOWN_CHARS], language=None, wrap_lines=True, height=260)
     life = life_rows(view, block.n)
     st.caption("Its life, turn by turn")
-    names = {"turns": "turns", "form": "form", "tokens": "tokens", "ended_by": "ended by", "reason": "because"}
-    table(life, names, alt="The life of the block")
+    names = {"turns": "turns", "form": "form", "reason": "ended because", "ended_by": "by", "tokens": "tokens"}
+    table(life, names, alt="The life of the block", widths={"turns": 78, "form": 68, "reason": 200})
 
 
 def _standing(view: SessionView, block: int, turn: int) -> tuple[WindowBlock, bool] | None:
@@ -209,8 +222,8 @@ def search_box(
     """Words to find in whole texts; the numbers of the blocks that hold them, None without words."""
     query = here().query
     st.text_input(
-        "Find in whole texts", key=show_in("q_text", query or ""), on_change=_searched, placeholder="words",
-        label_visibility="collapsed",
+        "Find in whole texts", key=show_in("q_text", query or ""), on_change=_searched,
+        placeholder="Find in whole texts", label_visibility="collapsed",
     )  # fmt: skip
     if not query:
         return None
@@ -233,8 +246,8 @@ def edits(view: SessionView, turn: int) -> None:
     if not rows:
         st.caption("No edit: blocks only arrived.")
         return
-    names = {"action": "did", "block": "block", "layer": "layer", "rule": "rule", "reason": "because"}
-    table(rows, names, alt="What happened before this turn")
+    names = {"action": "did", "reason": "because", "block": "block", "rule": "rule", "layer": "layer"}
+    table(rows, names, alt="What happened before this turn", widths={"action": 54, "reason": 240, "block": 300})
 
 
 def absent_here(diff: Diff, base: SessionView, turn: int, row_of: Callable[..., Row]) -> None:

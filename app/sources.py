@@ -15,7 +15,7 @@ from ctxview.app.named import NamedTrace
 from ctxview.errors import UsageError
 from ctxview.ingest import Trace, open_trace
 from ctxview.policies import parse_stack
-from ctxview.replay import Metrics, Replay, replay
+from ctxview.replay import Metrics, Replay, TurnCost, replay
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the trace…")
@@ -59,3 +59,10 @@ def measured(named: NamedTrace, session: str, canonical: str) -> Future[Metrics]
     """A run's costs and losses, by another thread: a long session takes seconds, and the page moves on meanwhile."""
     done = _replayed(named, session, canonical)
     return _measurer().submit(lambda: done.metrics)
+
+
+def cost_at(named: NamedTrace, session: str, canonical: str, turn: int) -> TurnCost | None:
+    """What a turn cost under a stack; None while that is being measured, and for what was never sent."""
+    measuring = measured(named, session, canonical)
+    turns = measuring.result().turns if measuring.done() else ()
+    return turns[turn - 1] if 1 <= turn <= len(turns) else None

@@ -15,7 +15,7 @@ from ctxview.app.named import NamedTrace
 from ctxview.app.place import arrive, here, move, publish, remarks, show_in
 from ctxview.app.rows import row_of, window_rows
 from ctxview.app.run_panel import run_panel
-from ctxview.app.sources import found, opened, replayed_or_fault
+from ctxview.app.sources import cost_at, found, opened, replayed_or_fault
 from ctxview.app.stack_editor import stack_editor
 from ctxview.errors import UsageError
 from ctxview.ingest import Trace
@@ -115,7 +115,7 @@ def _moving(named: NamedTrace) -> None:
     _turns(about, turn)
     if about.stack.failures:
         panels.unfitting(about.stack.failures, view, turn)
-    panels.totals(view, turn, about.compared)
+    panels.totals(view, turn, about.compared, cost_at(named, here().session or "", about.stack.stack.text, turn))
     compared = about.compared
     diff = diff_windows(compared, turn, view, turn) if compared is not None else None
     left, right = st.columns([2, 1], gap="medium")
