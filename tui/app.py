@@ -199,7 +199,7 @@ class CtxviewApp(App[None]):
         if trace is None:
             return
         if self.main is not None:
-            self.main.show_scene(scene, message.focus)
+            self.main.stacks.open(scene, message.focus)
         elif scene.empty:
             self.start.show_empty("This session has no turns and no blocks.")
         else:

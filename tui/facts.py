@@ -150,7 +150,7 @@ def breadcrumbs(title: str, scene: Scene, turn: int, many_sessions: bool) -> lis
             words += [gap, (session_name(view, name_chars), "text")]
         words += [gap, (where, "accent"), gap, (shown(view.stack, 40), "text")]
         if call is None:
-            words.append((" · not sent yet", "dim"))
+            words.append((" · not sent yet" if view.base is None else " · simulated, not sent yet", "dim"))
         else:
             words.append((f" · {call.fidelity}", "good" if call.fidelity == "exact" else "text"))
             if call.missing:
@@ -169,7 +169,9 @@ def status(scene: Scene, turn: int) -> list[Words]:
     """Pieces of the status line, most telling first, so that a narrow one can leave the last ones out."""
     view, sizes = scene.view, scene.view.tokens(turn)
     counted = "estimated" if scene.estimated else "counted"
-    if sizes.recorded is not None:
+    if view.base is not None:
+        source = "simulated"
+    elif sizes.recorded is not None:
         source = "recorded"
     elif sizes.calibrated is not None:
         source = "calibrated"
@@ -188,6 +190,9 @@ def status(scene: Scene, turn: int) -> list[Words]:
     if source != counted:
         pieces.append([(f"{counted} ", "dim"), (f"{sizes.counted:,}", "text")])
     unlogged = "unknown" if sizes.unlogged is None else f"{sizes.unlogged:,}"
+    if view.base is not None:
+        delta = size - view.base.size(turn)
+        pieces.append([("Δ ", "dim"), (f"{delta:+,}", "good" if delta < 0 else "text"), (" to recorded", "dim")])
     pieces.append([("unlogged ", "dim"), (unlogged, "text")])
     pieces.append([("policy ", "dim"), (shown(view.stack, 40), "text")])
     fitted = view.stretch(turn)

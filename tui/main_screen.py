@@ -28,6 +28,7 @@ from ctxview.tui.lines import Breadcrumb, FilterLine, KeyLine, Status, issues_wo
 from ctxview.tui.overlays import DetailScreen, ReportScreen, block_text
 from ctxview.tui.palette import Words
 from ctxview.tui.search import Search
+from ctxview.tui.stacks import StackNote, Stacks
 from ctxview.tui.strip import Timeline
 
 if TYPE_CHECKING:
@@ -64,12 +65,14 @@ class MainScreen(Screen[None]):
         self._ledger: tuple[Scene, Ledger, str] | None = None
         """The ledger of a session, and why the file beside the trace could not be read."""
         self.search = Search(self)
+        self.stacks = Stacks(self)
 
     # ------------------------------------------------------------------ layout
 
     def compose(self) -> ComposeResult:
         yield Breadcrumb(id="breadcrumb")
         yield Timeline(id="timeline")
+        yield StackNote(id="stack")
         with Horizontal(id="panes"):
             with Vertical(id="list"):
                 yield FilterLine(id="filter")
@@ -81,12 +84,14 @@ class MainScreen(Screen[None]):
     def on_mount(self) -> None:
         self._breadcrumb = self.query_one(Breadcrumb)
         self._timeline = self.query_one(Timeline)
+        self._stack_note = self.query_one(StackNote)
+        self._stack_note.display = False
         self._filter_line = self.query_one(FilterLine)
         self._filter_line.display = False
         self._blocks = self.query_one(BlockList)
         self._detail = self.query_one(DetailPane)
         self._status = self.query_one(Status)
-        self.show_scene(self.scene, self._first)
+        self.stacks.open(self.scene, self._first)
 
     @property
     def ctxview(self) -> CtxviewApp:
@@ -124,7 +129,8 @@ class MainScreen(Screen[None]):
             self._message = message if message and message[0][1] == "warn" else self._message
 
     def watch_place(self, old: Focus, new: Focus) -> None:
-        if (old.session, old.turn) == (new.session, new.turn) and self._blocks.scene is self.scene:
+        same = (old.session, old.turn, old.stack) == (new.session, new.turn, new.stack)
+        if same and self._blocks.scene is self.scene:
             if new.block in (None, self._here()) or self._blocks.go(self.scene.view.block(new.block).n):
                 self._draw_detail()
             else:  # it left here among many, and gets a row of its own
@@ -140,6 +146,7 @@ class MainScreen(Screen[None]):
         self._blocks.show(scene, turn, number, self._filter or None)
         self._light()
         self._draw_filter()
+        self._stack_note.show(self.stacks.words())
         marked = self._mark is not None and self._mark.session == scene.view.row.session
         self._timeline.show(scene, turn, self._mark.turn if self._mark is not None and marked else None)
         many = len(self.trace.sessions) > 1
@@ -173,6 +180,10 @@ class MainScreen(Screen[None]):
             words = [(f"{left:,} of {whole:,} blocks", "accent"), (" · ", "dim"), (self._filter.words(), "text"),
                      ("  ", "dim"), ("f", "accent"), (" shows all", "dim")]  # fmt: skip
         self._filter_line.show(words)
+
+    def redraw_notes(self) -> None:
+        """Draw what stands over the list anew."""
+        self._stack_note.show(self.stacks.words())
 
     def redraw(self) -> None:
         """Draw what depends on the search anew."""
@@ -227,6 +238,9 @@ class MainScreen(Screen[None]):
         """Go to any focus of this trace."""
         if focus.session is not None and focus.session != self.place.session:
             self.open_session(focus.session, focus)
+        elif focus.stack != self.place.stack:
+            self._remember()
+            self.stacks.use(focus.stack, focus)
         elif focus.turn is not None:
             self.jump(focus.turn, focus.block)
 
@@ -317,6 +331,8 @@ class MainScreen(Screen[None]):
         focus = self._past[to]
         if focus.session != self.place.session and focus.session is not None:
             self.open_session(focus.session, focus, remember=False)
+        elif focus.stack != self.place.stack:
+            self.stacks.use(focus.stack, focus)
         else:
             self._message = []
             self.place = focus

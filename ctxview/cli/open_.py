@@ -36,7 +36,7 @@ def command(trace: Named, session: str | None, turn: str, block: str | None, que
     if turn not in ("last", "now") and not (turn.isdigit() and int(turn) >= 1):
         raise UsageError(f"no turn {turn!r}", "give a number from 1, `last` or `now`")
     number = int(turn) if turn.isdigit() else None
-    return open_in_terminal(trace, Focus(session=session, turn=number, block=block, query=query or None))
+    return open_in_terminal(trace, Focus(session=session, turn=number, block=block, query=query or None, stack=stack))
 
 
 def has_terminal() -> bool:

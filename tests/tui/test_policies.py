@@ -1,0 +1,89 @@
+"""Windows of other stacks: shown from the start, chosen in the panel, toggled by digits, taken back."""
+
+from __future__ import annotations
+
+from conftest import WIDE, running
+
+from ctxview.focus import Focus
+from ctxview.ingest import open_trace
+from ctxview.sample_traces import sample_path
+from ctxview.tui.block_list import BlockList
+from ctxview.tui.stacks import HONEST
+
+
+def sample(name):
+    return lambda progress: open_trace([str(sample_path(name))], progress, cache=False)
+
+
+def goal_of(main):
+    view = main.stacks.recorded.view
+    return next(pin.block for pin in view.pins.values() if pin.kind == "goal")
+
+
+def stands(main, block):
+    return block in {s.block for s in main.scene.view.spans_at(main.place.turn)}
+
+
+async def test_a_stack_is_shown_from_the_start_and_says_that_it_is_simulated(size):
+    async with running(open_trace=sample("collapse"), size=size, focus=Focus(stack="pin-goal")) as s:
+        assert s.place.stack == "pin-goal"
+        text = s.text()
+        assert "pin-goal" in s.lines()[0]
+        assert "simulated" in s.lines()[0]
+        assert HONEST in text
+        assert stands(s.main, goal_of(s.main)), "the goal stays in the list at the last turn"
+        rows = s.main.query_one(BlockList).rows
+        assert goal_of(s.main) in {getattr(r, "block", None) for r in rows}
+
+
+async def test_the_recorded_window_lost_what_pin_goal_keeps():
+    async with running(open_trace=sample("collapse"), size=WIDE) as s:
+        assert not stands(s.main, goal_of(s.main))
+        assert HONEST not in s.text()
+
+
+async def test_refund_under_compact_groups_keeps_goal_constraint_and_denial():
+    stack = "compact-groups:max=2000:trigger=0.8:keep=2"
+    async with running(open_trace=sample("refund"), size=WIDE, focus=Focus(stack=stack)) as s:
+        view = s.main.scene.view
+        assert view.stack == s.place.stack
+        kinds = {view.pins[b.block].kind for b in view.spans_at(view.last) if b.block in view.pins}
+        assert {"goal", "constraint", "denial"} <= kinds
+        assert "Δ -" in s.text()
+        await s.press("Y")
+        assert "--stack compact-groups" in s.app.clipboard
+
+
+async def test_an_unknown_stack_is_named_and_the_rest_works(size):
+    async with running(size=size, focus=Focus(stack="pin-gaol")) as s:
+        assert "no policy 'pin-gaol'" in s.text()
+        assert "did you mean 'pin-goal'?" in s.text()
+        assert s.place.stack == "recorded"
+        await s.press("h")
+        assert s.place.turn == 11
+
+
+async def test_a_budget_that_cannot_be_kept_names_blocks_tokens_and_turn(size):
+    stack = "pinned-rolling:budget=30"
+    async with running(open_trace=sample("tutor"), size=size, focus=Focus(stack=stack)) as s:
+        text = " ".join(s.text().split())
+        assert s.main.stacks.shown.replayed.failures
+        failure = s.main.stacks.shown.replayed.failures[0]
+        assert "pinned-rolling cannot keep its budget of 30 tokens" in text
+        assert f"{failure.tokens:,} at turn {failure.turn:,}" in text
+        block, tokens = failure.protected[0]
+        assert f"{block[:8]}" in text
+        assert f" {tokens:,}" in text
+        turn = s.place.turn
+        await s.press("h")
+        assert s.place.turn == turn - 1
+
+
+async def test_history_goes_back_over_stacks():
+    async with running(open_trace=sample("collapse"), size=WIDE) as s:
+        s.main.goto(Focus(s.place.session, s.place.turn, stack="pin-goal"))
+        await s.settle()
+        assert s.place.stack == "pin-goal"
+        await s.press("ctrl+o")
+        assert s.place.stack == "recorded"
+        assert s.main.scene.view.base is None

@@ -1,0 +1,223 @@
+"""The stack whose windows are shown: replayed in a thread, kept for the next toggle, and taken back by undo.
+
+The recorded answers stay as they are under every stack, and the note over the list says so for as long as one is shown.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from textual.geometry import Size
+from textual.strip import Strip
+
+from ctxview.errors import UsageError
+from ctxview.focus import Focus
+from ctxview.tui.cells import Part, row, shown, wrap
+from ctxview.tui.facts import Scene, Trouble, make_scene
+from ctxview.tui.lines import Line
+from ctxview.tui.palette import Words, brush
+
+if TYPE_CHECKING:
+    from ctxview.policies import Stack
+    from ctxview.replay import BudgetUnsatisfiable, Replay
+    from ctxview.tui.main_screen import MainScreen
+
+RECORDED: Final = "recorded"
+HONEST: Final = "recorded answers stay as they are; behaviour is not re-simulated"
+_KEPT: Final = 8
+"""Stacks whose windows are kept: a view holds the spans of a whole session."""
+_UNDO: Final = 100
+_NAMED: Final = 8
+"""Protected blocks that a failure names."""
+
+
+@dataclass(frozen=True)
+class Alternate:
+    """One session under one stack, ready to be shown."""
+
+    replayed: Replay
+    scene: Scene
+
+    @property
+    def stack(self) -> str:
+        return self.replayed.stack.text
+
+
+_one_at_a_time: Final = Lock()
+"""Replays of one session share texts that grow."""
+
+
+def make_alternate(recorded: Scene, stack: Stack) -> Alternate:
+    """Everything slow about another stack's windows: call it in a thread."""
+    from ctxview.replay import replay
+
+    with _one_at_a_time:
+        replayed = replay(recorded.view, stack)
+        if stack.is_recorded:
+            return Alternate(replayed, recorded)
+        scene = make_scene(replayed.view)
+    if replayed.failures:
+        first = replayed.failures[0]
+        scene = replace(scene, trouble=Trouble(first.turn, f"{first.layer}: over its budget", None))
+    return Alternate(replayed, scene)
+
+
+def failure_words(failure: BudgetUnsatisfiable) -> str:
+    """Which budget cannot be kept, from which turn, and the pinned blocks with their sizes that stand in its way."""
+    turns = f"turn {failure.turn:,}"
+    if failure.until != failure.turn:
+        turns = f"turns {failure.turn:,} to {failure.until:,}"
+    named = ", ".join(f"{shown(block, 40)} {tokens:,}" for block, tokens in failure.protected[:_NAMED])
+    rest = len(failure.protected) - _NAMED
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return (
+        f"{failure.layer} cannot keep its budget of {failure.budget:,} tokens, {turns}: {failure.tokens:,} at turn "
+        f"{failure.turn:,}; pinned or needed: {named}{more}"
+    )
+
+
+def fault_words(error: UsageError) -> str:
+    return f"{error.cause}; {error.fix}" if error.fix else error.cause
+
+
+class StackNote(Line):
+    """Over the list while a stack is shown: what it is, and what it cannot keep to. At most four rows."""
+
+    DEFAULT_CSS = "StackNote { height: auto; max-height: 4; }"
+    pieces: Sequence[tuple[str, str]] = ()
+
+    def show(self, pieces: Words) -> None:
+        """Each piece begins on a line of its own."""
+        self.display = bool(pieces)
+        if pieces != self.pieces:
+            self.pieces = pieces
+            self.refresh(layout=True)
+
+    def _lines(self, width: int) -> Words:
+        return [(line, ink) for text, ink in self.pieces for line in wrap(text, max(10, width - 2))]
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._lines(width))
+
+    def render_line(self, y: int) -> Strip:
+        width, base, paint = self.size.width, self.visual_style.rich_style, brush(self)
+        lines = self._lines(width)
+        if y >= len(lines):
+            return Strip.blank(width, base)
+        parts: list[Part] = [(" ", paint("text")), (lines[y][0], paint(lines[y][1]))]
+        return row(parts, width, base)
+
+
+class Stacks:
+    """Which stack is shown and which were before it. It moves the main screen."""
+
+    def __init__(self, main: MainScreen) -> None:
+        self._main = main
+        self.recorded: Scene = main.scene
+        """The session as it was recorded."""
+        self.shown: Alternate | None = None
+        """None while the recorded windows are shown."""
+        self.fault: str = ""
+        """Why the stack that was asked for cannot be shown."""
+        self.wanted: str = RECORDED
+        """The stack that was asked for last: it is shown, or on its way."""
+        self._known: OrderedDict[tuple[int, str], Alternate] = OrderedDict()
+        self._past: list[str] = []
+
+    def open(self, scene: Scene, focus: Focus) -> None:
+        """A session was read: show it as recorded, then under the stack of the focus."""
+        if scene is not self.recorded:
+            self.recorded = scene
+            self._past = []
+        self.shown, self.fault, self.wanted = None, "", RECORDED
+        if focus.stack == RECORDED:
+            self._main.show_scene(scene, focus)
+            return
+        block = focus.block if focus.block in {b.id for b in scene.view.blocks} else None
+        self._main.show_scene(scene, replace(focus, stack=RECORDED, block=block))
+        self.use(focus.stack, focus, remember=False)
+
+    def words(self) -> Words:
+        """What the note says."""
+        words: Words = [(self.fault, "bad")] if self.fault else []
+        if self.shown is not None:
+            words.append((f"simulated · {HONEST}", "warn"))
+            failures = self.shown.replayed.failures
+            words += [(failure_words(f), "bad") for f in failures[:2]]
+            if len(failures) > 2:
+                words.append((f"and {len(failures) - 2:,} more such stretches of turns", "bad"))
+        return words
+
+    # -------------------------------------------------------------------- choosing
+
+    def use(self, text: str, focus: Focus | None = None, *, remember: bool = True) -> bool:
+        """Show the session under a stack, at a focus or where one is; False when the text means none."""
+        from ctxview.policies import parse_stack
+
+        main = self._main
+        try:
+            stack = parse_stack(text)
+        except UsageError as error:
+            self.fault = shown(fault_words(error), 400)
+            main.redraw_notes()
+            return False
+        before, self.wanted, self.fault = self.wanted, stack.text, ""
+        if remember and before != stack.text:
+            self._past = [*self._past[-_UNDO:], before]
+        self.fetch(stack.text, lambda alternate: self._show(alternate, focus))
+        return True
+
+    def fetch(self, text: str, then: Callable[[Alternate], None], group: str = "stack") -> None:
+        """Hand over the windows of a stack: at once where they are known, else when a thread has made them.
+
+        Raises UsageError.
+        """
+        from ctxview.policies import parse_stack
+
+        stack, recorded = parse_stack(text), self.recorded
+        key = (id(recorded), stack.text)
+        known = self._known.get(key)
+        if known is not None:
+            self._known.move_to_end(key)
+            then(known)
+            return
+
+        def done(made: Alternate) -> None:
+            if recorded is not self.recorded:
+                return
+            self._known[key] = made
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+            then(made)
+
+        self._main.ctxview.compute(group, lambda stop: make_alternate(recorded, stack), done)
+
+    def _show(self, alternate: Alternate, focus: Focus | None) -> None:
+        main = self._main
+        if alternate.stack != self.wanted:
+            return  # another one was asked for meanwhile
+        self.shown = None if alternate.replayed.stack.is_recorded else alternate
+        place = main.place
+        wanted = focus or place
+        if focus is None and wanted.block is not None and not _has(alternate.scene, wanted.block):
+            wanted = replace(wanted, block=None)
+        query = main.search.needle.query if main.search.needle else None
+        main.show_scene(alternate.scene, replace(wanted, stack=alternate.stack, query=query or wanted.query))
+
+    def undo(self) -> bool:
+        """Go back to the stack before; False when there is none."""
+        if not self._past:
+            return False
+        return self.use(self._past.pop(), remember=False)
+
+
+def _has(scene: Scene, block: str) -> bool:
+    try:
+        scene.view.block(block)
+    except UsageError:
+        return False
+    return True
