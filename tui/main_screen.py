@@ -389,6 +389,20 @@ class MainScreen(Screen[None]):
     def action_numbers(self) -> None:
         self._detail.number_lines()
 
+    # ------------------------------------------------------------------- policies
+
+    def action_policies(self) -> None:
+        from ctxview.tui.policies import PolicyScreen
+
+        self.app.push_screen(PolicyScreen(self.stacks))
+
+    def action_quick(self, number: int) -> None:
+        self.stacks.toggle(number)
+
+    def action_undo_stack(self) -> None:
+        if not self.stacks.undo():
+            self.say("no earlier stack", "warn")
+
     # ------------------------------------------------------- search, filter, marks
 
     def action_search(self) -> None:

@@ -324,7 +324,8 @@ def key_help() -> Report:
     for group in groups:
         lines += [_plain()] if lines else []
         lines.append(_plain(group, "accent"))
-        lines += [ReportLine([(f"  {fit(k.shown, 10)}", "text"), (k.says, "dim")]) for k in KEYS if k.group == group]
+        lines += [ReportLine([(f"  {fit(k.shown, 10)}", "text"), (k.says, "dim")])
+                  for k in KEYS if k.group == group and k.shown]
     lines += [_plain(), _plain("Glyphs", "accent")]
     for glyph_state, says in _STATES:
         lines.append(ReportLine([(f"  {fit(_glyph(glyph_state), 14)}", glyph_state), (says, "dim")]))

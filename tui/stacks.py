@@ -127,6 +127,8 @@ class Stacks:
         """The stack that was asked for last: it is shown, or on its way."""
         self._known: OrderedDict[tuple[int, str], Alternate] = OrderedDict()
         self._past: list[str] = []
+        self.changed: Callable[[], None] | None = None
+        """Called when another stack is shown."""
 
     def open(self, scene: Scene, focus: Focus) -> None:
         """A session was read: show it as recorded, then under the stack of the focus."""
@@ -147,9 +149,7 @@ class Stacks:
         if self.shown is not None:
             words.append((f"simulated · {HONEST}", "warn"))
             failures = self.shown.replayed.failures
-            words += [(failure_words(f), "bad") for f in failures[:2]]
-            if len(failures) > 2:
-                words.append((f"and {len(failures) - 2:,} more such stretches of turns", "bad"))
+            words += [(failure_words(f), "bad") for f in failures[:1]]
         return words
 
     # -------------------------------------------------------------------- choosing
@@ -207,6 +207,16 @@ class Stacks:
             wanted = replace(wanted, block=None)
         query = main.search.needle.query if main.search.needle else None
         main.show_scene(alternate.scene, replace(wanted, stack=alternate.stack, query=query or wanted.query))
+        if self.changed is not None:
+            self.changed()
+
+    def toggle(self, number: int) -> None:
+        """Put the policy of a digit on the stack, or take it away."""
+        from ctxview.policies import parse_stack
+        from ctxview.tui.policies import SCENARIOS, toggled
+
+        if number <= len(SCENARIOS):
+            self.use(toggled(parse_stack(self.wanted), SCENARIOS[number - 1]))
 
     def undo(self) -> bool:
         """Go back to the stack before; False when there is none."""

@@ -6,8 +6,10 @@ from conftest import WIDE, running
 
 from ctxview.focus import Focus
 from ctxview.ingest import open_trace
+from ctxview.policies import parse_stack
 from ctxview.sample_traces import sample_path
 from ctxview.tui.block_list import BlockList
+from ctxview.tui.policies import SCENARIOS, PolicyScreen, moved, other_base, toggled, with_params
 from ctxview.tui.stacks import HONEST
 
 
@@ -87,3 +89,75 @@ async def test_history_goes_back_over_stacks():
         await s.press("ctrl+o")
         assert s.place.stack == "recorded"
         assert s.main.scene.view.base is None
+
+
+async def test_space_in_the_panel_toggles_the_policy_under_the_cursor(size):
+    async with running(open_trace=sample("collapse"), size=size) as s:
+        await s.press("p", "j")
+        panel = s.app.screen
+        assert isinstance(panel, PolicyScreen)
+        assert panel.here.name == "pin-goal"
+        await s.press("space")
+        assert s.place.stack == "pin-goal"
+        assert stands(s.main, goal_of(s.main))
+        assert "[1] 2 pin-goal" in s.text()
+        await s.press("space")
+        assert s.place.stack == "recorded"
+        await s.press("u")
+        assert s.place.stack == "pin-goal"
+        await s.press("p")
+        assert s.app.screen is s.main
+        assert HONEST in s.text()
+
+
+async def test_the_order_is_that_of_toggling_and_can_be_changed():
+    async with running(open_trace=sample("stale"), size=WIDE) as s:
+        await s.press("9", "2")
+        assert s.place.stack == "supersede,pin-goal"
+        await s.press("p", "j", "K")
+        assert s.place.stack == "pin-goal,supersede"
+        await s.press("greater_than_sign")
+        assert s.place.stack == "supersede,pin-goal"
+        await s.press("escape", "9")
+        assert s.place.stack == "pin-goal"
+        await s.press("u", "u", "u", "u", "u")
+        assert s.place.stack == "recorded"
+        await s.press("u")
+        assert "no earlier stack" in s.text()
+
+
+async def test_parameters_are_typed_and_a_wrong_one_is_named():
+    async with running(open_trace=sample("collapse"), size=WIDE) as s:
+        await s.press("p", "enter", *"n=4", "enter")
+        assert s.place.stack == "keep-last-n:n=4"
+        await s.press("enter", "end", "backspace", *"x", "enter")
+        assert "n takes" in s.text()
+        assert s.place.stack == "keep-last-n:n=4"
+        await s.press("escape", "e", "end", *",pin-goal", "enter")
+        assert s.place.stack == "keep-last-n:n=4,pin-goal"
+        await s.press("e", "end", *"x", "enter")
+        assert "did you mean 'pin-goal'?" in s.text()
+
+
+async def test_presets_and_the_base_stand_on_top():
+    async with running(open_trace=sample("stale"), size=WIDE) as s:
+        await s.press("p", "home", "space")
+        assert s.place.stack == "recorded"
+        await s.press("j", "space")
+        assert s.place.stack == "history"
+        for entry in s.app.screen._entries:
+            assert entry.name in " ".join("".join(t for t, _ in line.words) for line in s.app.screen.body.lines) or (
+                entry.what == "base"
+            )
+
+
+def test_stacks_are_made_from_stacks():
+    keep, pin = SCENARIOS[:2]
+    assert toggled(parse_stack("recorded"), keep) == "keep-last-n"
+    assert toggled(parse_stack("recorded,supersede"), keep) == "recorded,supersede,keep-last-n"
+    assert toggled(parse_stack("keep-last-n:n=3"), keep) == "recorded"
+    assert moved(parse_stack("keep-last-n,pin-goal"), pin, -1) == "pin-goal,keep-last-n"
+    assert moved(parse_stack("keep-last-n,pin-goal"), pin, 1) == "keep-last-n,pin-goal"
+    assert other_base(parse_stack("keep-last-n")) == "recorded,keep-last-n"
+    assert with_params(parse_stack("recorded"), keep, "n=3 by=tokens") == "keep-last-n:n=3:by=tokens"
+    assert with_params(parse_stack("pin-goal,keep-last-n:n=9"), keep, "") == "pin-goal,keep-last-n"
