@@ -100,7 +100,8 @@ def test_the_json_names_in_the_readme_are_the_real_ones() -> None:
     section = README.split("\n## JSON\n")[1].split("\n## ")[0]
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.MULTILINE))
     goal = next(b["id"] for b in window_of(trace, "1")["blocks"] if b["pin"] == "goal")
-    arguments = {"block": [trace, goal], "diff": [trace, "--turn", "1", "--turn", "2"], "sql": ["select 1 as one", trace]}
+    turns = ["--turn", "1", "--turn", "2"]
+    arguments = {"block": [trace, goal], "diff": [trace, *turns], "sql": ["select 1 as one", trace]}
     assert {"info", "show", "diff", "block", "sql"} <= set(rows)
     for verb, names in rows.items():
         result = CliRunner().invoke(cli, [verb, *arguments.get(verb, [trace]), "--json"])
