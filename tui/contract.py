@@ -33,6 +33,12 @@ class TraceLike(Protocol):
         `SessionView.text` of what it returns is called from the interface's own thread.
         """
 
+    def pin(self, session_id: str | None, block_id: str, pinned: bool | None) -> SessionView:
+        """Pin a block by hand, unpin it, or (None) let the rules decide; the session with the new pins.
+
+        Called from worker threads, as `view` is. Raises CtxviewError when that cannot be kept.
+        """
+
     def close(self) -> None:
         """Called once, when the person quits."""
 

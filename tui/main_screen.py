@@ -131,7 +131,7 @@ class MainScreen(Screen[None]):
     def watch_place(self, old: Focus, new: Focus) -> None:
         same = (old.session, old.turn, old.stack) == (new.session, new.turn, new.stack)
         if same and self._blocks.scene is self.scene:
-            if new.block in (None, self._here()) or self._blocks.go(self.scene.view.block(new.block).n):
+            if new.block in (None, self.here()) or self._blocks.go(self.scene.view.block(new.block).n):
                 self._draw_detail()
             else:  # it left here among many, and gets a row of its own
                 self._draw(new)
@@ -148,7 +148,8 @@ class MainScreen(Screen[None]):
         self._draw_filter()
         self._stack_note.show(self.stacks.words())
         marked = self._mark is not None and self._mark.session == scene.view.row.session
-        self._timeline.show(scene, turn, self._mark.turn if self._mark is not None and marked else None)
+        self._timeline.show(scene, turn, self._mark.turn if self._mark is not None and marked else None,
+                            self.stacks.beside)
         many = len(self.trace.sessions) > 1
         self._breadcrumb.show(breadcrumbs(self.trace_title, scene, turn, many), issues_words(self.trace))
         self._draw_status()
@@ -204,7 +205,7 @@ class MainScreen(Screen[None]):
         if self.place.turn is None:
             return
         turn = max(1, min(turn, self.scene.view.now))
-        focus = replace(self.place, turn=turn, block=block or self._here())
+        focus = replace(self.place, turn=turn, block=block or self.here())
         if focus == self.place:
             return
         if remember:
@@ -213,7 +214,7 @@ class MainScreen(Screen[None]):
             self._message = []
         self.place = focus
 
-    def _here(self) -> str | None:
+    def here(self) -> str | None:
         """Id of the block under the cursor."""
         current = self._blocks.current
         number = block_of(current) if current is not None else None
@@ -253,7 +254,7 @@ class MainScreen(Screen[None]):
         self.ctxview.read_session(session, focus or Focus(session=session))
 
     def on_block_list_moved(self) -> None:
-        self.place = replace(self.place, block=self._here())
+        self.place = replace(self.place, block=self.here())
 
     def on_block_list_opened(self) -> None:
         self.action_detail()
@@ -364,7 +365,7 @@ class MainScreen(Screen[None]):
         self.say(f"copied {len(text):,} characters", "good")
 
     def action_permalink(self) -> None:
-        command = shown(replace(self.place, block=self._here()).command(self.trace_title))
+        command = shown(replace(self.place, block=self.here()).command(self.trace_title))
         self.app.copy_to_clipboard(command)
         self.say(f"copied: {command}", "good")
 
@@ -396,12 +397,20 @@ class MainScreen(Screen[None]):
 
         self.app.push_screen(PolicyScreen(self.stacks))
 
+    def action_beside(self) -> None:
+        self.stacks.compare()
+
     def action_quick(self, number: int) -> None:
         self.stacks.toggle(number)
 
     def action_undo_stack(self) -> None:
         if not self.stacks.undo():
             self.say("no earlier stack", "warn")
+
+    def action_pin(self) -> None:
+        from ctxview.tui.hand_pin import toggle_pin
+
+        toggle_pin(self)
 
     # ------------------------------------------------------- search, filter, marks
 
@@ -426,8 +435,8 @@ class MainScreen(Screen[None]):
     def set_filter(self, chosen: Filter, block: str | None = None) -> None:
         """Show only what passes, an empty filter all; with the cursor on `block`, else on the block it is on."""
         self._filter = chosen
-        self._draw(replace(self.place, block=block or self._here()))
-        self.place = replace(self.place, block=self._here())
+        self._draw(replace(self.place, block=block or self.here()))
+        self.place = replace(self.place, block=self.here())
 
     def action_clear(self) -> None:
         if self._filter:
@@ -438,7 +447,7 @@ class MainScreen(Screen[None]):
             self._draw_status()
 
     def action_mark(self) -> None:
-        here = replace(self.place, block=self._here())
+        here = replace(self.place, block=self.here())
         if self._mark is not None and (self._mark.session, self._mark.turn) == (here.session, here.turn):
             self._mark = None
             words = "the mark is taken away"
@@ -470,7 +479,7 @@ class MainScreen(Screen[None]):
     def _compared(self, made: Comparison) -> None:
         self._done_waiting()
         if self.app.screen is self and self.place.turn == made.turn_b:
-            self.app.push_screen(CompareScreen(self.scene, made, self.place, self.size.width), self._chosen)
+            self.app.push_screen(CompareScreen(self.scene, made, self.place, self.size.width), self.chosen)
 
     def _done_waiting(self) -> None:
         self._message = []
@@ -479,9 +488,9 @@ class MainScreen(Screen[None]):
     # ---------------------------------------------------------------- the overlays
 
     def _report(self, report: reports.Report, key: str) -> None:
-        self.app.push_screen(ReportScreen(report, key), self._chosen)
+        self.app.push_screen(ReportScreen(report, key), self.chosen)
 
-    def _chosen(self, focus: Focus | None) -> None:
+    def chosen(self, focus: Focus | None) -> None:
         if focus is not None:
             self.goto(focus)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from textual.geometry import Size
 from textual.strip import Strip
 
-from ctxview.errors import UsageError
+from ctxview.errors import CtxviewError, UsageError
 from ctxview.focus import Focus
 from ctxview.tui.cells import Part, row, shown, wrap
 from ctxview.tui.facts import Scene, Trouble, make_scene
@@ -80,7 +80,7 @@ def failure_words(failure: BudgetUnsatisfiable) -> str:
     )
 
 
-def fault_words(error: UsageError) -> str:
+def fault_words(error: CtxviewError) -> str:
     return f"{error.cause}; {error.fix}" if error.fix else error.cause
 
 
@@ -127,6 +127,8 @@ class Stacks:
         """The stack that was asked for last: it is shown, or on its way."""
         self._known: OrderedDict[tuple[int, str], Alternate] = OrderedDict()
         self._past: list[str] = []
+        self.unpinned: set[tuple[str, str]] = set()
+        """Session and block of what was unpinned by hand since the trace was opened."""
         self.changed: Callable[[], None] | None = None
         """Called when another stack is shown."""
 
@@ -217,6 +219,32 @@ class Stacks:
 
         if number <= len(SCENARIOS):
             self.use(toggled(parse_stack(self.wanted), SCENARIOS[number - 1]))
+
+    @property
+    def beside(self) -> Sequence[int] | None:
+        """The recorded sizes, while another stack is shown."""
+        return self.recorded.sizes if self.shown is not None else None
+
+    def compare(self) -> None:
+        """The window of the focus' base, else the recorded one, beside the one that is shown."""
+        main, shown_now = self._main, self.shown
+        base = main.place.base or RECORDED
+        if shown_now is None and base == RECORDED:
+            main.say("nothing to compare the recorded window with: p chooses a stack, 1–9 toggle one", "warn")
+            return
+        other = shown_now.scene if shown_now is not None else self.recorded
+
+        def opened(made: Alternate) -> None:
+            from ctxview.tui.beside import BesideScreen
+
+            focus = replace(main.place, block=main.place.block or main.here())
+            if main.app.screen is main and main.scene is other:
+                main.app.push_screen(BesideScreen(made.scene, other, focus), main.chosen)
+
+        try:
+            self.fetch(base, opened, "base")
+        except UsageError as error:
+            main.say(shown(fault_words(error), 200), "bad")
 
     def undo(self) -> bool:
         """Go back to the stack before; False when there is none."""

@@ -5,9 +5,9 @@ A column shows the largest window of its turns, never a mean, so that no spike i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # the first paint shows this widget empty and waits for no mo
 _EIGHTHS: Final = " ▁▂▃▄▅▆▇█"
 _AXIS: Final = 6
 """Cells of the scale at the left."""
+
+_Cells: TypeAlias = tuple[tuple[str, str, str | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class Timeline(Widget):
     mark: int | None = None
     """The turn that was marked."""
     _columns: list[Column] | None = None
+    _beside: Sequence[int] | None = None
+    """By turn, the sizes of the same windows under the stack this one is compared with."""
     _scale: int = 1
     _still_key: tuple[object, ...] = ()
 
@@ -67,8 +71,13 @@ class Timeline(Widget):
         super().__init__(**fields)
         self._still_rows: dict[int, list[Segment]] = {}
 
-    def show(self, scene: Scene, turn: int, mark: int | None = None) -> None:
-        """Move the cursor; with another scene or mark, draw everything anew."""
+    def show(
+        self, scene: Scene, turn: int, mark: int | None = None, beside: Sequence[int] | None = None
+    ) -> None:
+        """Move the cursor; with another scene or mark, draw everything anew. `beside` are sizes to draw as a line."""
+        if beside is not self._beside:
+            self._beside, self._columns = beside, None
+            self.refresh()
         if scene is not self.scene or mark != self.mark:
             self._columns = self._columns if scene is self.scene else None
             self.scene, self.turn, self.mark = scene, turn, mark
@@ -139,6 +148,9 @@ class Timeline(Widget):
         assert scene is not None
         view, rows = scene.view, max(1, self.size.height - 1)
         peak = max(scene.sizes[1 : self._count + 1], default=0)
+        beside = self._beside
+        if beside is not None:
+            peak = max(peak, *beside[1 : self._count + 1], 0)
         limit = view.limit
         # A limit far above everything would flatten all: then the peak is the scale, and the axis says so.
         self._scale = max(1, limit if limit and peak <= limit <= 4 * peak else peak)
@@ -151,8 +163,19 @@ class Timeline(Widget):
             turn = max(range(start, stop), key=scene.sizes.__getitem__)
             if turn not in drawn:
                 drawn[turn] = self._bar(turn, rows)
-            columns.append(Column(drawn[turn], x in cuts, x == trouble))
+            cells = drawn[turn] if beside is None else self._outlined(drawn[turn], max(beside[start:stop]))
+            columns.append(Column(cells, x in cuts, x == trouble))
         return columns
+
+    def _outlined(self, cells: _Cells, size: int) -> _Cells:
+        """The cells with a line at the height of another size."""
+        rows = len(cells)
+        eighths = max(0, min(rows * 8, round(size / self._scale * rows * 8)) - 1)
+        y = rows - 1 - eighths // 8
+        text, ink, _ = cells[y]
+        line = "▁▁▁───▔▔"[eighths % 8]
+        drawn = (line, "accent", None) if text == " " else (line, "text", ink)
+        return (*cells[:y], drawn, *cells[y + 1 :])
 
     def _bar(self, turn: int, rows: int) -> tuple[tuple[str, str, str | None], ...]:
         assert self.scene is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from ctxview.errors import UsageError
 from ctxview.model import (
     NEVER,
     BlockRow,
@@ -64,6 +65,9 @@ class FakeTrace:
 
     def view(self, session_id: str | None) -> SessionView:
         return next((v for v in self.views if session_id in (None, v.row.session)), self.views[0])
+
+    def pin(self, session_id: str | None, block_id: str, pinned: bool | None) -> SessionView:
+        raise UsageError("this trace is made up", "open a file")
 
     def close(self) -> None:
         """Nothing is held open."""
