@@ -21,8 +21,6 @@ from ctxview.text import one_line, safe_text
 from ctxview.window import Diff, SessionView, WindowBlock
 
 SHOWN_CHARS: Final = 20_000
-_MOST_ROWS: Final = 12
-"""Rows up to which a table is as tall as they are."""
 _NO_PAIRING: Final = Pairing(frozenset(), frozenset(), frozenset())
 
 
@@ -37,7 +35,7 @@ def number(value: int | None) -> str:
 
 
 def table(
-    rows: Sequence[Any], names: dict[str, str], *, alt: str, height: int | None = None,
+    rows: Sequence[Any], names: dict[str, str], *, alt: str, height: Literal["content"] | int | None = None,
     widths: Mapping[str, int] = MappingProxyType({}), **more: Any,
 ) -> None:  # fmt: skip
     """Rows of one frozen dataclass as a table. Columns have a fixed kind, so no text becomes a link or a picture."""
@@ -80,12 +78,14 @@ def totals(view: SessionView, turn: int, base: SessionView | None, cost: TurnCos
             delta = size - base.size(turn) if base is not None and name in ("size", "simulated size") else None
             st.metric(
                 name, words, delta=None if delta is None else f"{delta:+,}", delta_color="off", width="content",
-                delta_description=None if delta is None else beside, help=MEANING[name],
+                delta_arrow="auto" if delta else "off", delta_description=None if delta is None else beside,
+                help=MEANING[name],
             )  # fmt: skip
 
 
-def _height(rows: int) -> Literal["content"] | int:
-    return "content" if rows <= _MOST_ROWS else 400
+def _height(rows: int, most: int = 12, tall: int = 400) -> Literal["content"] | int:
+    """As tall as its rows are, up to `most` of them."""
+    return "content" if rows <= most else tall
 
 
 MEANING: Final = {
@@ -157,8 +157,8 @@ def block_list(rows: Sequence[Row], compares: bool) -> None:
     if known is None or list(known["selection"]["rows"]) != chosen:
         st.session_state[key] = state
     table(
-        rows, names, alt="The blocks of the window", height=580, key=key, selection_mode="single-row",
-        on_select=_chooser(ids), widths=_WIDTHS,
+        rows, names, alt="The blocks of the window", height=_height(len(rows), 17, 580), widths=_WIDTHS, key=key,
+        selection_mode="single-row", on_select=_chooser(ids),
     )  # fmt: skip
 
 

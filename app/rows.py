@@ -18,6 +18,7 @@ GLYPHS: Final = {
     "cleared": "○", "injected": "»", "inherited": "«", "not-recorded": "∅",
 }  # fmt: skip
 TEXT_CHARS: Final = 160
+_FEW: Final = 8
 _NO_PAIRING: Final = Pairing(frozenset(), frozenset(), frozenset())
 
 
@@ -47,7 +48,8 @@ def columns(rows: Sequence[Any]) -> dict[str, list[Any]]:
 def window_rows(
     view: SessionView, turn: int, diff: Diff | None = None, only: Collection[int] | None = None
 ) -> list[Row]:
-    """The window at `turn` in order, with what left it just before, in the place where it had stood.
+    """The window at `turn` in order, with what left it just before: a few blocks in the place where they had stood,
+    many below the window, so that what a large cut left over is seen first.
 
     `only`: numbers of the blocks to keep. `diff` compares another window, the first one, with this.
     """
@@ -59,7 +61,8 @@ def window_rows(
     if left:
         before = [s for s in view.spans_at(turn - 1) if s.block in left]
         found += [(s.pos, view.stand(s, _NO_PAIRING, turn - 1)) for s in before]
-        found.sort(key=lambda item: item[0])
+        if len(before) <= _FEW:
+            found.sort(key=lambda item: item[0])
     rows = []
     for _, w in found:
         n = w.block.n

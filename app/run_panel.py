@@ -5,8 +5,7 @@ Measuring a long session takes seconds, so another thread does it and this part 
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYet
+from concurrent.futures import Future, wait
 from typing import Final
 
 import streamlit as st
@@ -30,21 +29,19 @@ NAMES: Final = {
 }  # fmt: skip
 
 
-def run_panel(named: NamedTrace, session: str, stacks: tuple[Stack, ...]) -> None:
-    """The runs of `stacks`, the last one being the one looked at."""
+def measure(named: NamedTrace, session: str, stacks: tuple[Stack, ...]) -> list[Future[Metrics]]:
+    """Begin to measure the runs of `stacks`; short ones are done when this returns."""
     waiting = [measured(named, session, stack.text) for stack in stacks]
-    if all(_ready(one) for one in waiting):
+    wait(waiting, timeout=_AT_ONCE)
+    return waiting
+
+
+def run_panel(stacks: tuple[Stack, ...], waiting: list[Future[Metrics]]) -> None:
+    """The runs of `stacks`, the last one being the one looked at."""
+    if all(one.done() for one in waiting):
         st.fragment(_runs)(stacks, [one.result() for one in waiting])
     else:
         st.fragment(_wait, run_every=_AGAIN)(waiting)
-
-
-def _ready(one: Future[Metrics]) -> bool:
-    try:
-        one.result(timeout=_AT_ONCE)
-    except NotYet:
-        return False
-    return True
 
 
 def _wait(waiting: list[Future[Metrics]]) -> None:

@@ -18,6 +18,9 @@ from ctxview.text import one_line
 
 _FAULT: Final = "stack_fault"
 _FIELD: Final = "field"
+_FEW: Final = 12
+_LIST: Final = 420
+"""Pixels that a long list of policies is given."""
 HELP: Final = (
     "Policies joined by commas, parameters by colons. A stack that starts with `recorded` works on the recorded "
     "windows, any other on the whole history."
@@ -47,7 +50,10 @@ def stack_editor() -> None:
     )  # fmt: skip
     for index, one in enumerate(stack.layers):
         _active(stack, index, one)
-    with st.expander("More policies", expanded=not stack.layers):
+    with (
+        st.expander("More policies", expanded=not stack.layers),
+        st.container(height=_LIST if len(POLICIES) > _FEW else "content", border=False),
+    ):
         used = {one.policy.name for one in stack.layers}
         for policy in POLICIES:
             if policy.name not in used:

@@ -14,7 +14,7 @@ from ctxview.app.colours import palette
 from ctxview.app.named import NamedTrace
 from ctxview.app.place import arrive, here, move, publish, remarks, show_in
 from ctxview.app.rows import row_of, window_rows
-from ctxview.app.run_panel import run_panel
+from ctxview.app.run_panel import measure, run_panel
 from ctxview.app.sources import cost_at, found, opened, replayed_or_fault
 from ctxview.app.stack_editor import stack_editor
 from ctxview.errors import UsageError
@@ -80,12 +80,13 @@ def window_page(named: NamedTrace) -> None:
     with st.sidebar:
         _sessions(trace)
         stack_editor()
-    _moving(named)
     about = scene(named)
+    waiting = measure(named, here().session or "", about.stacks)
+    _moving(named)
     st.subheader("The whole run", help="The numbers of `ctxview replay`.")
     if about.is_simulated:
         st.caption(NOT_SIMULATED)
-    run_panel(named, here().session or "", about.stacks)
+    run_panel(about.stacks, waiting)
 
 
 def _sessions(trace: Trace) -> None:
@@ -126,7 +127,7 @@ def _moving(named: NamedTrace) -> None:
         rows = window_rows(view, turn, diff, only)
         panels.block_list(rows, diff is not None)
     with right:
-        panels.block_detail(view, turn, rows[-1].id if rows else None)
+        panels.block_detail(view, turn, next((row.id for row in reversed(rows) if row.change != "-"), None))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.subheader("What happened before this turn")
