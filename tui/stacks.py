@@ -5,6 +5,7 @@ The recorded answers stay as they are under every stack, and the note over the l
 
 from __future__ import annotations
 
+import gc
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -56,10 +57,16 @@ def make_alternate(recorded: Scene, stack: Stack) -> Alternate:
     from ctxview.replay import replay
 
     with _one_at_a_time:
-        replayed = replay(recorded.view, stack)
-        if stack.is_recorded:
-            return Alternate(replayed, recorded)
-        scene = make_scene(replayed.view)
+        was = gc.isenabled()
+        gc.disable()  # many small objects, none of them in cycles
+        try:
+            replayed = replay(recorded.view, stack)
+            if stack.is_recorded:
+                return Alternate(replayed, recorded)
+            scene = make_scene(replayed.view)
+        finally:
+            if was:
+                gc.enable()
     if replayed.failures:
         first = replayed.failures[0]
         scene = replace(scene, trouble=Trouble(first.turn, f"{first.layer}: over its budget", None))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from rich.segment import Segment
 from rich.style import Style
 from textual.events import MouseDown, MouseMove, MouseScrollDown, MouseScrollUp, MouseUp, Resize
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the first paint shows this widget empty and waits for no mo
     from ctxview.tui.facts import Scene
 
 _EIGHTHS: Final = " ▁▂▃▄▅▆▇█"
+_KEPT: Final = 6
 _AXIS: Final = 6
 """Cells of the scale at the left."""
 
@@ -70,6 +71,8 @@ class Timeline(Widget):
     def __init__(self, **fields: Any) -> None:
         super().__init__(**fields)
         self._still_rows: dict[int, list[Segment]] = {}
+        self._kept: dict[tuple[int, int, Size], tuple[Scene | None, Sequence[int] | None, list[Column], int]] = {}
+        """Drawings of the last scenes: going back to one costs none of it."""
 
     def show(
         self, scene: Scene, turn: int, mark: int | None = None, beside: Sequence[int] | None = None
@@ -140,7 +143,13 @@ class Timeline(Widget):
     def columns(self) -> list[Column]:
         """All columns; made once per scene and size."""
         if self._columns is None:
-            self._columns = self._draw()
+            key = (id(self.scene), id(self._beside), self.size)
+            if key not in self._kept:  # what is kept holds its scene and sizes, so that no other can have their ids
+                if len(self._kept) >= _KEPT:
+                    self._kept.pop(next(iter(self._kept)))
+                drawn = self._draw()
+                self._kept[key] = (self.scene, self._beside, drawn, self._scale)
+            self._columns, self._scale = self._kept[key][2:]
         return self._columns
 
     def _draw(self) -> list[Column]:
