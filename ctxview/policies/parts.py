@@ -53,10 +53,10 @@ def results(window: Window) -> list[Entry]:
 
 
 def parts_of(window: Window, result: Entry) -> list[Entry]:
-    """All blocks of one result: text and images are blocks of their own."""
+    """All blocks of one result, the first of them first: further texts and images are blocks of their own."""
     if result.item.call < 0:
         return [result]
-    return [e for e in window if e.kind == "tool_result" and e.item.call == result.item.call]
+    return [e for e in window if e.item.call == result.item.call]
 
 
 def user_turns(window: Window) -> list[int]:

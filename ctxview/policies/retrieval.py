@@ -31,7 +31,7 @@ def _check(params: Params) -> str | None:
 def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     params = ctx.params
     groups = [g for g in window.groups if not g.is_fixed]
-    recent = {g.id for g in groups[len(groups) - params["recent"] :]} if params["recent"] else set()
+    recent = {g.id for g in groups[max(0, len(groups) - params["recent"]) :]}
     kept = pinned_groups(groups, ctx, kinds_of(params, "pins")) | request_groups(window) | recent
     past = [g for g in groups if g.id not in kept]
     if len(past) <= params["top_k"]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from ctxview.model import Role
 from ctxview.policies.items import Entry
+
+_ASKING: Final = ("user", "image", "tool_result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,27 +132,27 @@ def messages_of(entries: Sequence[Entry]) -> Iterator[Message]:
 
 
 def newest_request(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """See `Window.request`. Looks at the end of `entries` only; inserted entries are no request."""
+    """What was asked last: the newest message of the person, or the newest batch of results, with what follows it.
+
+    Looks at the end of `entries` only. Where both stand in one place, the one that came last counts.
+    """
     tail: list[Entry] = []
     for entry in reversed(entries):
-        role = entry.role
-        if entry.is_fixed:
+        row = entry.item.row
+        if row.kind == "system" or row.kind == "tools":
             continue
-        if role == "assistant":
+        if row.role == "assistant":
             if tail:
                 break
             continue
         tail.append(entry)
     tail.reverse()
-    if len(tail) > 1:  # a request is one exchange's worth: from the last batch of results or message of the person on
-        last = max((i for i, e in enumerate(tail) if e.kind == "tool_result"), default=None)
-        if last is not None:
-            group = tail[last].item.group
-            first = next(i for i, e in enumerate(tail) if e.item.group == group)
-            return tuple(tail[first:])
-        spoken = [i for i, e in enumerate(tail) if e.kind in ("user", "image")]
-        if spoken:
-            key = tail[spoken[-1]].item.row.message
-            first = next(i for i, e in enumerate(tail) if e.item.row.message == key)
-            return tuple(tail[first:])
-    return tuple(tail[-1:])
+    last = next((e for e in reversed(tail) if e.item.row.kind in _ASKING), None)
+    if last is None:
+        return tuple(tail[-1:])
+    if last.item.call >= 0:
+        start = next(i for i, e in enumerate(tail) if e.item.group == last.item.group)
+        return tuple(tail[start:])
+    message = last.item.row.message
+    start = next(i for i, e in enumerate(tail) if e.item.row.message == message and e.item.row.kind in _ASKING)
+    return tuple(e for e in tail[start:] if e.item.call < 0 and e.item.row.kind != "tool_result")

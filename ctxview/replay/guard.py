@@ -85,7 +85,12 @@ class Guard:
         request = newest_request(base.entries)
         back: dict[int, Entry] = {}
         if any(e.n not in present for e in request):
-            back = {e.n: e for e in _with_calls(request, base) if e.n not in present}
+            # A result of several blocks, of which one stands for all in another form, is there.
+            answered = {e.item.call for e in request if e.n in present and e.item.call >= 0}
+            missing = [e for e in request if e.n not in present and e.item.call not in answered]
+            if missing:
+                back = {e.n: e for e in _with_calls(request, base) if e.n not in present}
+                back = {n: e for n, e in back.items() if e.item.call not in answered}
         last, self._back = self._back, back
         if not back and not last:
             return delta
@@ -105,11 +110,13 @@ def _with_calls(request: Sequence[Entry], base: Ordered) -> list[Entry]:
     if not groups:
         return list(request)
     members: dict[int, list[Entry]] = {}
+    firsts = set(groups)  # a group has the number of its first block
     for entry in reversed(base.entries):
         if entry.item.group in groups:
             members.setdefault(entry.item.group, []).append(entry)
-        if entry.n <= min(groups):
-            break
+            firsts.discard(entry.n)
+            if not firsts:
+                break
     found = {e.n: e for e in request if e.kind != "tool_result"}
     for entries in members.values():
         calls = {e.n for e in entries if e.kind == "tool_call"}

@@ -27,6 +27,8 @@ def items_of(blocks: Sequence[BlockRow], joins_roles: bool, texts: Callable[[int
             if answered is not None:
                 call = answered
                 group = found[answered].group
+        elif kind == "image" and found and _is_in_result(block, found[-1]):
+            call, group = found[-1].call, found[-1].group
         elif role == "assistant":
             if message:
                 group = groups.setdefault(message, n)
@@ -37,6 +39,13 @@ def items_of(blocks: Sequence[BlockRow], joins_roles: bool, texts: Callable[[int
         elif message and message == run_message and run_group >= 0 and kind not in ("system", "tools"):
             group = run_group
         run_message = message
-        run_group = group if kind != "tool_result" else -1
+        run_group = group if call < 0 and kind != "tool_result" else -1
         found.append(Item(n, block, key, group, call, texts))
     return found
+
+
+def _is_in_result(image: BlockRow, before: Item) -> bool:
+    """Whether an image came in the result before it: the same record, and the result or another image of it."""
+    row = before.row
+    same = (row.file, row.line, row.message) == (image.file, image.line, image.message)
+    return same and before.call >= 0

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ctxview.ledger.encoding import distinctive_tokens
-from ctxview.model import Observation
+from ctxview.model import Observation, SpanRow
 from ctxview.policies.facts import Facts
+from ctxview.replay.presence import READABLE
 from ctxview.window import SessionView
 
 _MOST_CHARS: Final = 4_000_000
@@ -53,21 +54,17 @@ class _Shown:
         self._view = view
 
     def stands(self, block: int, turn: int) -> bool:
-        return any(s.start <= turn < s.end and self._is_own(block, s.content) for s in self._view.life(block))
+        return any(s.start <= turn < s.end and self._is_own(block, s) for s in self._view.life(block))
 
     def gone_by(self, block: int, turn: int) -> int | None:
         """Since when it does not stand at `turn` although it did, or should have, before; None when it stands."""
         if self.stands(block, turn):
             return None
-        ends = [s.end for s in self._view.life(block) if s.end <= turn and self._is_own(block, s.content)]
+        ends = [s.end for s in self._view.life(block) if s.end <= turn and self._is_own(block, s)]
         return max(ends, default=None)
 
-    def ever_leaves(self, block: int) -> bool:
-        last = self._view.now
-        return not self.stands(block, last) or len(self._view.life(block)) > 1
-
-    def _is_own(self, block: int, content: int) -> bool:
-        return content == self._view.blocks[block].content
+    def _is_own(self, block: int, span: SpanRow) -> bool:
+        return span.form in READABLE or span.content == self._view.blocks[block].content
 
 
 def _rereads(facts: Facts, blocks: int) -> Iterator[tuple[Observation, Observation]]:
@@ -108,5 +105,6 @@ def _quotes(view: SessionView, shown: _Shown, blocks: int) -> Iterator[tuple[int
                 if gone:
                     since, n = max(gone)
                     yield n, since, turn, word
-        for word in words:
-            sources.setdefault(word, []).append(block.n)
+        else:  # what the agent wrote itself is no source
+            for word in words:
+                sources.setdefault(word, []).append(block.n)

@@ -44,6 +44,8 @@ class _Group:
     def add(self, item: Item) -> None:
         self.members.append(item)
         kind = item.row.kind
+        if kind == "image" and item.call >= 0:
+            return
         if kind == "tool_result":
             if item.call < 0 or item.call in self.answered:
                 self.is_odd = True
@@ -83,7 +85,7 @@ class Repair:
                 continue
             item = items[n]
             row = item.row
-            if row.role != "assistant" and row.kind != "tool_result":
+            if row.role != "assistant" and row.kind != "tool_result" and item.call < 0:
                 continue
             group = dirty.get(item.group) or self._groups.get(item.group)
             if group is None:
@@ -152,9 +154,14 @@ def broken(members: Sequence[Item], present: dict[int, Entry], pending: bool) ->
         elif stands and not pending:
             gone[call.n] = "orphan-call"
     gone |= {r.n: "orphan-result" for r in results.get(-1, ()) if r.n in present}
+    for m in members:
+        if m.row.kind == "image" and m.call >= 0 and m.n in present:
+            answers = [r for r in results.get(m.call, ()) if r.n in present and r.n not in gone]
+            if not answers:
+                gone[m.n] = "orphan-result"
     if not whole:
         for m in members:
-            if m.row.kind in ("tool_call", "tool_result") and m.n in present:
+            if (m.row.kind == "tool_call" or m.call >= 0) and m.n in present:
                 gone.setdefault(m.n, "broken-batch")
     if not pending:
         left = [m for m in members if m.row.role == "assistant" and m.n in present and m.n not in gone]

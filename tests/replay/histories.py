@@ -23,8 +23,8 @@ class Tool:
     file: int
     answered: bool
     result: str
-    extra: bool
-    """The result has a second part."""
+    extra: int
+    """The result has a second part: 1 text, 2 an image."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Turn:
     prompt: int | None
 
 
-TOOLS = st.builds(Tool, st.integers(0, 3), st.sampled_from([True, True, True, False]), RESULTS, st.booleans())
+TOOLS = st.builds(Tool, st.integers(0, 3), st.sampled_from([True, True, True, False]), RESULTS, st.integers(0, 2))
 TURNS = st.builds(
     Turn,
     st.one_of(st.none(), TEXTS),
@@ -83,8 +83,11 @@ def write(turns: list[Turn], upto: int | None = None) -> Script:
             if tool.answered:
                 message = f"r{call_id}"
                 script.result(call_id, tool.result, message)
-                if tool.extra:
+                if tool.extra == 1:
                     script.block("tool", "tool_result", "part two", message, tool="read", call_id=call_id)
+                elif tool.extra == 2:
+                    script.block("user", "image", "[image]", message)
+                if tool.extra:
                     script.events[-1] = _same_line(script)
     return script
 

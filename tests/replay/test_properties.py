@@ -175,9 +175,12 @@ def test_u6_the_newest_request_is_always_there(turns: list[Turn], text: str) -> 
         entries = base_entries(source, text, turn)
         standing = {w.block.n for w in view.window(turn)}
         calls = {e.n for e in entries if e.kind == "tool_call"}
+        answered = {e.item.call for e in entries if e.n in standing and e.kind == "tool_result"}
         for entry in newest_request(entries):
-            if entry.kind != "tool_result" or entry.item.call in calls:
+            if entry.kind != "tool_result":
                 assert entry.n in standing, (turn, text, entry)
+            elif entry.item.call in calls:
+                assert entry.item.call in answered, (turn, text, entry)
         assert any(view.blocks[n].role != "system" for n in standing), (turn, text)
 
 

@@ -36,7 +36,7 @@ def _clear(window: Window, ctx: Context) -> Sequence[Edit]:
     if measured <= params["trigger"]:
         return []
     excluded = kinds_of(params, "exclude")
-    old = found[: len(found) - params["keep"]] if params["keep"] else found
+    old = found[: max(0, len(found) - params["keep"])]
     old = [e for e in old if e.item.tool not in excluded]
     cost = ctx.count(_CLEARED)
     freed = sum(sum(p.tokens for p in parts_of(window, e)) - cost for e in old)

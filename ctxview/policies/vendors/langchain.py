@@ -55,7 +55,7 @@ def _clear(window: Window, ctx: Context) -> Sequence[Edit]:
     params = ctx.params
     size = ctx.size(window)
     found = results(window)
-    old = found[: len(found) - params["keep"]] if params["keep"] else found
+    old = found[: max(0, len(found) - params["keep"])]
     excluded = kinds_of(params, "exclude")
     cost = ctx.count(_CLEARED)
     freed = 0
