@@ -192,8 +192,8 @@ def status(scene: Scene, turn: int) -> list[Words]:
     unlogged = "unknown" if sizes.unlogged is None else f"{sizes.unlogged:,}"
     if view.base is not None:
         delta = size - view.base.size(turn)
-        ink, note = "good" if delta < 0 else "text", " to recorded, the line in the strip"
-        pieces.append([("Δ ", "dim"), (f"{delta:+,}", ink), (note, "dim")])
+        first += [(" Δ ", "dim"), (f"{delta:+,}", "good" if delta < 0 else "text")]
+        pieces.append([("line in the strip: recorded", "dim")])
     pieces.append([("unlogged ", "dim"), (unlogged, "text")])
     pieces.append([("policy ", "dim"), (shown(view.stack, 40), "text")])
     fitted = view.stretch(turn)
