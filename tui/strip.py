@@ -63,6 +63,7 @@ class Timeline(Widget):
     mark: int | None = None
     """The turn that was marked."""
     _columns: list[Column] | None = None
+    _drawn_for: Size | None = None
     _beside: Sequence[int] | None = None
     """By turn, the sizes of the same windows under the stack this one is compared with."""
     _scale: int = 1
@@ -141,8 +142,9 @@ class Timeline(Widget):
         return -(-column * count // width) + 1, -(-(column + 1) * count // width) + 1
 
     def columns(self) -> list[Column]:
-        """All columns; made once per scene and size."""
-        if self._columns is None:
+        """All columns; made once per scene and size. A row may be asked for after a resize and before its event."""
+        if self._columns is None or self._drawn_for != self.size:
+            self._drawn_for = self.size
             key = (id(self.scene), id(self._beside), self.size)
             if key not in self._kept:  # what is kept holds its scene and sizes, so that no other can have their ids
                 if len(self._kept) >= _KEPT:

@@ -67,6 +67,10 @@ def sidecar_path(trace: Path) -> Path:
 def read(path: Path) -> Sidecar:
     """The sidecar at `path`. A missing one is empty; a damaged one is empty and says so. Raises nothing."""
     try:
+        if not path.exists():
+            return Sidecar(path)
+        if not path.is_file():  # a device or a pipe would be read for ever
+            return Sidecar(path, problem=f"{path}: not a regular file")
         if path.stat().st_size > _MOST_BYTES:
             return Sidecar(path, problem=f"{path}: larger than {_MOST_BYTES} bytes, not read")
         value = orjson.loads(path.read_bytes())

@@ -49,7 +49,8 @@ def _file(file: dict[str, Any]) -> None:
             kinds = ", ".join(f"{one_line(kind)} {count:,}" for kind, count in file[word].items())
             say(f"  {word}: {fit(kinds, 2 * width())}")
     for issue in file["issues"][:20]:
-        line = f"line {issue['line']}: " if issue["line"] else ""
+        is_said = issue["reason"].startswith(f"line {issue['line']}:")
+        line = f"line {issue['line']}: " if issue["line"] and not is_said else ""
         say(f"  {issue['severity']}: {line}{one_line(issue['reason'])}")
     if len(file["issues"]) > 20:
         say(f"  and {len(file['issues']) - 20:,} more issues (--json lists them)")

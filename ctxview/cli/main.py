@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -16,7 +17,7 @@ import click
 
 from ctxview import __version__
 from ctxview.errors import CtxviewError
-from ctxview.text import safe_text
+from ctxview.text import one_line, safe_text
 
 VERBS: Final[dict[str, tuple[str, str]]] = {
     "open": ("ctxview.cli.open_", "Open a trace in the terminal interface (the default verb)."),
@@ -88,6 +89,9 @@ def cli(ctx: click.Context) -> None:
 
 def run(args: list[str] | None = None) -> int:
     """Run the command line and return its exit code: the one place where errors become words on stderr."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us: there is nobody to write to
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - lives as long as the process
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without our glyphs shows `?`, never a traceback
@@ -113,6 +117,11 @@ def run(args: list[str] | None = None) -> int:
         # The reader of the pipe has seen enough; without this, Python complains once more while closing stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except SystemExit as left:  # click's own answer to a pipe that was closed
+        code = 0 if left.code in (None, 1) else 2
+    except OSError as error:
+        _complain(f"the output could not be written: {error.strerror or error}", "make room, or write elsewhere")
+        code = 3
     except Exception as error:
         if os.environ.get("CTXVIEW_TRACEBACK"):
             raise
@@ -122,6 +131,7 @@ def run(args: list[str] | None = None) -> int:
 
 
 def _complain(cause: str, fix: str) -> None:
-    click.echo(safe_text(f"ctxview: {cause}"), err=True)
-    if fix:
-        click.echo(safe_text(f"  {fix}"), err=True)
+    with contextlib.suppress(OSError):
+        click.echo(f"ctxview: {one_line(cause)}", err=True)
+        for line in fix.splitlines():
+            click.echo(safe_text(f"  {line}"), err=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from ctxview.errors import UsageError
 from ctxview.text import safe_text
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def trace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--no-cache", is_flag=True, help="Read the trace anew and keep no database of it.")
     @wraps(command)
     def named(*args: Any, traces: tuple[str, ...], db: str | None, no_cache: bool, **kwargs: Any) -> Any:
+        if db is not None and no_cache:
+            raise UsageError("--db keeps a database and --no-cache keeps none", "give one of the two")
         return command(*args, trace=Named(traces, Path(db) if db else None, not no_cache), **kwargs)
 
     return named

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from ctxview.errors import UsageError
 from ctxview.loaders.companions import beside
 from ctxview.loaders.discover import discover
 from ctxview.loaders.source import SourceFile
@@ -53,12 +54,15 @@ def find_inputs(paths: Sequence[str]) -> Inputs:
     files: list[SourceFile] = []
     issues: list[Issue] = []
     for path in paths:
+        if not path:
+            raise UsageError("an empty name is no trace", "name a file, a folder, or `-` for standard input")
         if path == STDIN:
             files.append(SourceFile(name="<stdin>", data=sys.stdin.buffer.read()))
             continue
         found, wrong = discover([Path(path)])
         files += found
         issues += wrong
+    files = _each_once(files)
     known = {f.path.resolve() for f in files if f.path is not None}
     for file in list(files):
         for more in beside(file):
@@ -82,3 +86,13 @@ def sidecar_of(inputs: Inputs) -> Path | None:
 
 def _first_path(inputs: Inputs) -> Path | None:
     return next((f.path for f in inputs.files if f.path is not None), None)
+
+
+def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:
+    """A file that was named twice, or lies in a folder that was named too, is read once."""
+    seen: dict[Path, SourceFile] = {}
+    piped = [f for f in files if f.path is None]
+    for file in files:
+        if file.path is not None:
+            seen.setdefault(file.path.resolve(), file)
+    return [*seen.values(), *piped]

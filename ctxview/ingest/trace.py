@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from ctxview.annotate import sidecar
-from ctxview.errors import UsageError
+from ctxview.errors import UnreadableError, UsageError
 from ctxview.model import FileRow, IssueRow, SessionRow
 from ctxview.store import Store
 from ctxview.window import SessionView
@@ -25,6 +25,10 @@ class Trace:
         """The main session first."""
         self.files: tuple[FileRow, ...] = store.files()
         self.issues: tuple[IssueRow, ...] = store.issues()
+        problem = sidecar.read(beside).problem if beside is not None else ""
+        if problem:
+            reason = f"pins made by hand are not read: {problem}"
+            self.issues += (IssueRow(str(beside), None, None, "warning", reason, None),)
         self._views: dict[str, SessionView] = {}
 
     def view(self, session_id: str | None = None) -> SessionView:
@@ -58,7 +62,7 @@ class Trace:
         """The full id of a session. Raises UsageError naming what there is."""
         ids = [row.session for row in self.sessions]
         if not ids:
-            raise UsageError(f"{self.name} holds no session", "`ctxview info` says what the file holds")
+            raise UnreadableError(f"{self.name} holds no session", "`ctxview info` says what the file holds")
         if session_id is None:
             return ids[0]
         if session_id in ids:

@@ -65,6 +65,9 @@ def open_existing(path: Path) -> duckdb.DuckDBPyConnection:
     again = "load the trace again: the store is made from it"
     if not path.is_file():
         raise UnreadableError(f"{path} is no file", again)
+    with path.open("rb") as file:
+        if file.read(12)[8:] != b"DUCK":
+            raise UnreadableError(f"{path} is no ctxview database", "name one that `--db` made, or another file")
     try:
         con = connect(os.fspath(path), read_only=True)
     except duckdb.Error as error:

@@ -14,6 +14,7 @@ import duckdb
 
 from ctxview.errors import UsageError
 from ctxview.store.connect import connect, script
+from ctxview.text import replace_surrogates
 
 MOST_ROWS: Final = 10_000
 MOST_SECONDS: Final = 30.0
@@ -34,7 +35,7 @@ def ask(
 ) -> Answer:
     """Run one SELECT. Raises UsageError for anything else, for an error in it, and when time is up."""
     try:
-        statements = cursor.extract_statements(query)
+        statements = cursor.extract_statements(replace_surrogates(query)[0])
     except duckdb.Error as error:
         raise _refused(error) from None
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:

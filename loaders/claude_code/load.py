@@ -124,6 +124,10 @@ class _Reader:
         uuid = as_str(value.get("uuid"))
         if uuid in self._tree:
             yield Record(self._name, number, "duplicate", as_str(value.get("type")))
+            known = self._tree.get(uuid)
+            if known is not None and known.uuid == uuid and known.type != as_str(value.get("type")):
+                reason = f"another kind of line has the uuid {uuid}: only the first one is shown"
+                yield Issue(self._name, number, byte, "warning", reason)
             return
         parent = self._lanes.parent_of(value)
         lane, start = self._lanes.lane_for(value, parent)
