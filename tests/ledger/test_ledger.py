@@ -1,0 +1,181 @@
+"""What an agent noted, followed to what it wrote: the two tests of a row, grace, gates, and where a value was lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxview.errors import UsageError
+from ctxview.ingest import Trace, open_trace
+from ctxview.ledger import Ledger, distinctive_tokens, holds_value, sidecar_rows
+from ctxview.ledger.sidecar import sidecar_of
+from ctxview.report import ledger_report
+from ctxview.sample_traces import sample_path
+
+
+@pytest.fixture(scope="module")
+def sample() -> Iterator[Trace]:
+    with open_trace([str(sample_path("ledger"))]) as trace:
+        yield trace
+
+
+def _chat(tmp_path: Path, *messages: dict[str, Any]) -> Trace:
+    path = tmp_path / "chat.jsonl"
+    path.write_text("".join(json.dumps(m) + "\n" for m in messages), encoding="utf-8")
+    return open_trace([str(path)])
+
+
+def _call(name: str, arguments: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    call = {"id": f"c{number}", "type": "function", "function": function}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": f"c{number}", "content": "ok"},
+    ]
+
+
+def test_the_samples_four_rows_end_as_scenarios_say(sample: Trace) -> None:
+    """Coarse unchecked and strict missing; coarse but not strict; both; neither."""
+    rows = {r["id"]: (r["coarse"], r["strict"]) for r in ledger_report(sample.view())["rows"]}
+    assert rows == {
+        "L1": ("unchecked", "missing"),
+        "L2": ("encoded", "missing"),
+        "L3": ("encoded", "value-encoded"),
+        "L4": ("missing", "missing"),
+    }
+
+
+def test_the_samples_rows_at_every_turn(sample: Trace) -> None:
+    """Each status holds from the turn after what brought it, and nothing is known before it was noted."""
+    ledger = Ledger(sample.view())
+    noted = {"L1": 3, "L2": 61, "L3": 148, "L4": 291}
+    changes: dict[str, list[tuple[int, str, str]]] = {row: [] for row in noted}
+    for turn in range(1, sample.view().now + 1):
+        states = ledger.at(turn)
+        assert [s.row.id for s in states] == [row for row, at in noted.items() if at < turn]
+        for s in states:
+            if not changes[s.row.id] or changes[s.row.id][-1][1:] != (s.coarse, s.strict):
+                changes[s.row.id].append((turn, s.coarse, s.strict))
+    assert changes == {
+        "L1": [(4, "not-drafted", "not-drafted"), (404, "unchecked", "missing")],
+        "L2": [(62, "not-drafted", "not-drafted"), (406, "encoded", "missing")],
+        "L3": [(149, "not-drafted", "not-drafted"), (408, "encoded", "value-encoded")],
+        "L4": [(292, "not-drafted", "not-drafted"), (410, "missing", "missing")],
+    }
+
+
+def test_the_sample_loses_a_value_seen_400_turns_before(sample: Trace) -> None:
+    """Age counts from the newest sight of the value; the fact still stands in the window and was lost all the same."""
+    first = Ledger(sample.view()).at(404)[0]
+    assert (first.first_seen, first.last_seen, first.age, first.tier) == (3, 4, 400, "window")
+    report = ledger_report(sample.view())
+    assert report["survival"] == {
+        "values": 4,
+        "never_seen": 0,
+        "seen_not_noted": 0,
+        "noted_not_encoded": 2,
+        "encoded_without_value": 1,
+        "shipped": 1,
+    }
+    assert report["notes_share"] == round(4 / 420, 4)
+
+
+def test_the_sidecar_tells_the_same_as_the_calls(sample: Trace) -> None:
+    """Its rows are those that were noted, so none comes twice."""
+    beside = sidecar_of(sample_path("ledger"))
+    assert beside is not None
+    extra = sidecar_rows(beside)
+    assert len(extra) == 4
+    assert len(Ledger(sample.view(), extra).rows) == 4
+
+
+@pytest.mark.parametrize(
+    ("finding", "value", "tokens"),
+    [
+        ("keep the top five", "p60", ()),
+        ("a run of 750", "75 %", ()),
+        ("retry_limit_s is used up", "1750", ("retry_limit_s", "1750")),
+        ("see config.toml", "", ("config.toml",)),
+        ("the Parser and the README", "", ()),
+        ("maxRetries", "18,432", ("maxRetries", "18,432")),
+    ],
+)
+def test_distinctive_tokens_are_long_numbers_and_identifiers(finding: str, value: str, tokens: tuple[str, ...]) -> None:
+    assert distinctive_tokens(finding, value) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "held"),
+    [
+        ("there were 18,432 of them", "18432", True),
+        ("there were 18432 of them.", "18,432", True),
+        ("there were 118432 of them", "18432", False),
+        ("18432.5 of them", "18432", False),
+        ("above the cutoff P60", "p60", True),
+        ("p605", "p60", False),
+        ("anything", "", False),
+    ],
+)
+def test_a_value_is_held_as_a_word_of_its_own(text: str, value: str, held: bool) -> None:
+    assert holds_value(text, value) is held
+
+
+def test_a_fresh_row_has_the_grace_of_one_section(tmp_path: Path) -> None:
+    """Without a section of its own a row counts once two were written; the document's end counts everything."""
+    trace = _chat(
+        tmp_path,
+        {"role": "user", "content": "Write the report."},
+        *_call("note", {"finding": "the limit is max_rows_v2", "value": "5000"}, 1),
+        *_call("write_section", {"section": "One", "text": "Nothing of it."}, 2),
+        *_call("write_section", {"section": "Two", "text": "Nothing either."}, 3),
+        *_call("write_file", {"path": "report.md", "content": "Nothing at all."}, 4),
+    )
+    with trace:
+        ledger = Ledger(trace.view())
+        assert [ledger.at(turn)[0].coarse for turn in (2, 3, 4, 5)] == ["not-drafted", "in-grace", "missing", "missing"]
+        assert [(g.section, g.outstanding, g.refused) for g in ledger.gates()] == [
+            ("One", (), False),
+            ("Two", ("L1",), True),
+            ("report.md", ("L1",), True),
+        ]
+
+
+def test_a_failed_note_and_a_failed_draft_count_for_nothing(tmp_path: Path) -> None:
+    """What a tool refused was neither noted nor written."""
+    path = tmp_path / "failed.jsonl"
+    lines = []
+    parent = None
+    for i, (name, arguments) in enumerate(
+        [("note", {"finding": "x_y_z_1", "value": "4242"}), ("Write", {"file_path": "a.md", "content": "x_y_z_1"})]
+    ):
+        use = {"type": "tool_use", "id": f"t{i}", "name": name, "input": arguments}
+        answer = {"id": f"m{i}", "role": "assistant", "model": "m", "content": [use]}
+        result = {"type": "tool_result", "tool_use_id": f"t{i}", "content": "no", "is_error": True}
+        for kind, message in (("assistant", answer), ("user", {"role": "user", "content": [result]})):
+            record = {"type": kind, "uuid": f"{kind}{i}", "parentUuid": parent, "sessionId": "s", "message": message}
+            parent = f"{kind}{i}"
+            lines.append(json.dumps(record))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with open_trace([str(path)]) as trace:
+        ledger = Ledger(trace.view())
+        assert ledger.rows == ()
+        assert ledger.drafts.items == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.ledger.csv", "name,other\n1,2\n", "line 1"),
+        ("a.ledger.jsonl", '{"finding": "x"}\nnot json\n', "line 2"),
+        ("a.ledger.csv", "finding,noted_at\nx,soon\n", "noted_at"),
+    ],
+)
+def test_a_broken_sidecar_names_its_line(tmp_path: Path, name: str, text: str, words: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=words):
+        sidecar_rows(path)
