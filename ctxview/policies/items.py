@@ -26,7 +26,7 @@ class Item:
         self.group = group
         """Turn group: an assistant message (all blocks of one response) and the results that answer its calls."""
         self.call = call
-        """Number of the call that a result, or an image in one, answers; -1 for others and for results without a call."""
+        """Number of the call that a result, or an image in one, answers; -1 for everything else."""
         self.texts = texts
 
     @property
