@@ -70,27 +70,23 @@ class MainScreen(Screen[None]):
     # ------------------------------------------------------------------ layout
 
     def compose(self) -> ComposeResult:
-        yield Breadcrumb(id="breadcrumb")
-        yield Timeline(id="timeline")
-        yield StackNote(id="stack")
+        # Kept as they are made: when the person quits meanwhile, there is nothing left to ask for.
+        self._breadcrumb, self._timeline = Breadcrumb(id="breadcrumb"), Timeline(id="timeline")
+        self._stack_note, self._filter_line = StackNote(id="stack"), FilterLine(id="filter")
+        self._blocks, self._detail, self._status = BlockList(id="blocks"), DetailPane(id="detail"), Status(id="status")
+        self._stack_note.display = self._filter_line.display = False
+        yield self._breadcrumb
+        yield self._timeline
+        yield self._stack_note
         with Horizontal(id="panes"):
             with Vertical(id="list"):
-                yield FilterLine(id="filter")
-                yield BlockList(id="blocks")
-            yield DetailPane(id="detail")
-        yield Status(id="status")
+                yield self._filter_line
+                yield self._blocks
+            yield self._detail
+        yield self._status
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
-        self._breadcrumb = self.query_one(Breadcrumb)
-        self._timeline = self.query_one(Timeline)
-        self._stack_note = self.query_one(StackNote)
-        self._stack_note.display = False
-        self._filter_line = self.query_one(FilterLine)
-        self._filter_line.display = False
-        self._blocks = self.query_one(BlockList)
-        self._detail = self.query_one(DetailPane)
-        self._status = self.query_one(Status)
         self.stacks.open(self.scene, self._first)
 
     @property
