@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from statistics import median
 from typing import Final
 
@@ -26,6 +27,8 @@ STEP_TOKENS: Final = 2_000
 STEP_SHARE: Final = 0.02
 """A step is a jump of what was never logged by more than both."""
 TURNS_PER_STEP: Final = 20
+_AROUND: Final = 5
+"""Turns on either side that tell a step from a single odd turn."""
 _LOW, _HIGH, _EDGE = 0.5, 2.5, 0.001
 _MOST_POINTS: Final = 600
 """Turns looked at while searching for the factor; more change nothing but the time it takes."""
@@ -168,24 +171,39 @@ def _segments(points: Sequence[_Point], factor: float) -> list[list[_Point]]:
 
 
 def _steps(points: Sequence[_Point], factor: float) -> list[int]:
-    """Indexes at which something unlogged came or went, the largest first until one per 20 turns are used up."""
+    """Indexes at which something unlogged came or went, the largest first until one per 20 turns are used up.
+
+    A jump is told by the medians of a few turns on either side, within the segment; so a step changes only the jumps
+    near it, and each is looked at again when its turn comes.
+    """
     rest = [p.recorded - factor * p.counted for p in points]
-    allowed = len(points) // TURNS_PER_STEP
     starts: list[int] = []
-    for _ in range(allowed):
-        best, size = None, 0.0
-        for i in range(1, len(points)):
-            if i in starts:
-                continue
-            low = max((s for s in starts if s < i), default=0)
-            high = min((s for s in starts if s > i), default=len(points))
-            jump = abs(median(rest[i : min(high, i + 5)]) - median(rest[max(low, i - 5) : i]))
-            if jump > max(STEP_TOKENS, STEP_SHARE * points[i].recorded) and jump > size:
-                best, size = i, jump
-        if best is None:
-            break
-        starts.insert(bisect_left(starts, best), best)
+
+    def jump(i: int) -> float:
+        at = bisect_left(starts, i)
+        low = starts[at - 1] if at else 0
+        high = starts[at] if at < len(starts) else len(points)
+        return abs(median(rest[i : min(high, i + _AROUND)]) - median(rest[max(low, i - _AROUND) : i]))
+
+    waiting = [(-size, i) for i in range(1, len(points)) if (size := jump(i)) > _least(points[i])]
+    heapify(waiting)
+    while waiting and len(starts) < len(points) // TURNS_PER_STEP:
+        size, i = heappop(waiting)
+        now = 0.0 if i in starts else jump(i)
+        if now <= _least(points[i]):
+            continue
+        if now < -size:  # a step nearby took part of it: it may still come, after larger ones
+            heappush(waiting, (-now, i))
+            continue
+        starts.insert(bisect_left(starts, i), i)
+        for near in range(max(1, i - _AROUND), min(len(points), i + _AROUND)):
+            if near not in starts and (size := jump(near)) > _least(points[near]):
+                heappush(waiting, (-size, near))
     return starts
+
+
+def _least(point: _Point) -> float:
+    return max(STEP_TOKENS, STEP_SHARE * point.recorded)
 
 
 def _stretch(points: Sequence[_Point], factor: float, model: str | None) -> Stretch:
