@@ -13,7 +13,7 @@ from ctxview.model import BlockRow, Form, Kind, Role
 class Item:
     """One block, the same for every window. Treat it as frozen; it is a plain class because sessions hold 100,000s."""
 
-    __slots__ = ("call", "group", "key", "n", "row", "texts")
+    __slots__ = ("call", "group", "is_paired", "key", "n", "row", "texts")
 
     def __init__(
         self, n: int, row: BlockRow, key: str | None, group: int, call: int, texts: Callable[[int], str]
@@ -27,6 +27,8 @@ class Item:
         """Turn group: an assistant message (all blocks of one response) and the results that answer its calls."""
         self.call = call
         """Number of the call that a result, or an image in one, answers; -1 for everything else."""
+        self.is_paired = call >= 0 or row.role == "assistant" or row.kind == "tool_result"
+        """Whether pairing repair has to look at it."""
         self.texts = texts
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from ctxview.policies.edits import Edit
@@ -20,22 +21,19 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     for entry in results(window):
         if entry.tokens <= limit:
             continue
-        text = _pointer(entry, ctx)
-        if ctx.count(text) < entry.tokens:
+        lines = ctx.params["lines"]
+        text, size = ctx.once(("offload", entry.n, entry.content, lines), partial(_pointer, entry, lines))
+        if size < entry.tokens:
             reason = f"{entry.tokens:,} tokens, more than {limit:,}"
             evidence = {"tokens": entry.tokens, "over": limit}
             edits += cleared(window, entry, text, "offloaded", reason, evidence, "pointer")
     return edits
 
 
-def _pointer(entry: Entry, ctx: Context) -> str:
-    key = ("offload", entry.n, ctx.params["lines"])
-    if key not in ctx.memo:
-        lines = entry.text().splitlines()
-        head = [line[:400] for line in lines[: ctx.params["lines"]]]
-        handle = HANDLE.format(tokens=entry.tokens, lines=len(lines), id=entry.item.id)
-        ctx.memo[key] = "\n".join([*head, handle])
-    return str(ctx.memo[key])
+def _pointer(entry: Entry, most: int) -> str:
+    lines = entry.text().splitlines()
+    handle = HANDLE.format(tokens=entry.tokens, lines=len(lines), id=entry.item.id)
+    return "\n".join([*(line[:400] for line in lines[:most]), handle])
 
 
 POLICY = Policy(

@@ -81,6 +81,14 @@ class Context:
         """All pins that hold at this turn, in the window or not, by block."""
         return [p for p in self.facts.all_pins() if p.kind in kinds and p.since <= self.turn < p.until]
 
+    def once(self, key: tuple[Any, ...], make: Callable[[], str]) -> tuple[str, int]:
+        """A text that depends on blocks alone, and its tokens, made at the first asking."""
+        found: tuple[str, int] | None = self.memo.get(key)
+        if found is None:
+            text = make()
+            found = self.memo[key] = (text, self.count(text))
+        return found
+
     def size(self, window: Window) -> int:
         """The tokens that policies count: what the window counts, plus the unlogged rest of the latest earlier call."""
         return window.tokens + self.overhead

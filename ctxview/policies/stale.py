@@ -8,6 +8,7 @@ is another text on every turn and breaks the prefix there every time: it is one 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from ctxview.model import Observation, ResourceChange
@@ -34,12 +35,17 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
         is_aged = ctx.params["text"] == "age"
         why = change.reason if change else f"read {_threshold(row, ctx)} or more turns ago"
         flag = AGED if is_aged else CONSTANT.format(why=why)
-        counted = f"{flag.format(age=age)}\n{entry.text()}" if is_aged else None
+        shown = flag.format(age=age) if is_aged else flag
+        text, _ = ctx.once(("stale", entry.n, entry.content, flag), partial(_flagged, flag, entry))
+        tokens = entry.tokens + ctx.count(f"{shown}\n")
         reason = change.reason if change else f"{age} turns old"
         evidence = {"resource": row.key, "turn": row.turn, "because": change.because if change else None}
-        tokens = ctx.count(counted) if counted is not None else None
-        edits.append(Replace(entry.n, "flagged", f"{flag}\n{entry.text()}", "stale", reason, evidence, tokens, is_aged))
+        edits.append(Replace(entry.n, "flagged", text, "stale", reason, evidence, tokens, is_aged))
     return edits
+
+
+def _flagged(flag: str, entry: Entry) -> str:
+    return f"{flag}\n{entry.text()}"
 
 
 def _threshold(row: Observation, ctx: Context) -> int:

@@ -60,12 +60,14 @@ def _covers(a: Observation, b: Observation) -> bool:
     return b.first is not None and b.last is not None and a.first <= b.first and b.last <= a.last
 
 
-def _edit(entry: Entry, change: ResourceChange, params: Params) -> Edit:
+def _edit(entry: Entry, change: ResourceChange, ctx: Context) -> Edit:
+    params = ctx.params
     reason = f"{change.key}: {change.reason}"
     evidence = {"resource": change.key, "because": change.because, "since": change.since}
     if entry.kind == "tool_call":
-        text = without_content(entry.text(), params["placeholder"])
-        return Replace(entry.n, "truncated", text, _RULE, reason, evidence)
+        key = ("superseded", entry.n, entry.content, params["placeholder"])
+        text, size = ctx.once(key, lambda: without_content(entry.text(), params["placeholder"]))
+        return Replace(entry.n, "truncated", text, _RULE, reason, evidence, size)
     if params["form"] == "literal":
         return Drop(entry.n, _RULE, reason, evidence)
     return Replace(entry.n, "placeholder", params["placeholder"], _RULE, reason, evidence)
@@ -98,7 +100,7 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     for entry in window:
         change = replaced_by(entry, ctx, window.by_n, newer)
         if change is not None:
-            edits.append(_edit(entry, change, ctx.params))
+            edits.append(_edit(entry, change, ctx))
     return edits
 
 
@@ -133,7 +135,7 @@ class _Live:
             for entry in standing if len(standing) > 1 or self._params["by"] == "any" else ():
                 change = replaced_by(entry, ctx, self._window, self._newer)
                 if change is not None:
-                    edits.append(_edit(entry, change, self._params))
+                    edits.append(_edit(entry, change, ctx))
                     self._standing[key] = [e for e in self._standing[key] if e is not entry]
         return edits
 

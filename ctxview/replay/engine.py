@@ -22,7 +22,7 @@ from ctxview.replay.facts import facts_of
 from ctxview.replay.guard import Failures, Guard
 from ctxview.replay.inserted import Inserted
 from ctxview.replay.layers import Runner, Tools, runner
-from ctxview.replay.order import Ordered, Places
+from ctxview.replay.order import Places
 from ctxview.replay.prepared import prepared
 from ctxview.replay.record import EditLog, Record, cut_rows
 from ctxview.replay.repair import Repair
@@ -55,7 +55,7 @@ def replay(
 def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], int], naive: bool) -> Replay:
     shared = prepared(view)
     texts, items = shared.texts, shared.items
-    deltas = shared.base(view, stack.base)
+    base = shared.base(view, stack.base)
     record = Record(items)
     inserted = Inserted(len(items), view.row.joins_roles, texts)
     layers = sorted(labelled(stack), key=lambda named: PHASES.index(named[1].policy.phase))
@@ -72,41 +72,33 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
     ]
     steps = list(zip(runners, contexts))
     unsafe = any(layer.unsafe for _, layer in layers)
-    repair = Repair(items) if layers and not unsafe else None
-    guard = Guard() if layers and not unsafe else None
-    base = Ordered()
-    overhead, sizes = 0, []
-    for turn in range(1, view.now + 1):
+    is_mended = bool(layers) and not unsafe
+    repair = Repair(items, shared.groups, base.irregular if is_mended else (), record.entry)
+    guard = Guard(record.entry)
+    now, deltas, overheads, sizes = view.now, base.deltas, shared.overheads, []
+    for turn in range(1, now + 1):
         delta = deltas.get(turn, {})
-        if guard is not None:
-            for n, (entry, _) in delta.items():
-                if entry is None:
-                    base.take(n)
-                else:
-                    base.put(entry)
+        overhead = overheads[turn]
         for run, ctx in steps:
             ctx.turn = turn
             ctx.overhead = overhead
-            ctx.is_now = turn == view.now
+            ctx.is_now = turn == now
             delta = run.update(delta, ctx)
-        if repair is not None and guard is not None:
-            pending = _pending(base) if turn == view.now else ()
-            delta = repair.update(delta, pending)
-            delta = guard.update(delta, base)
+        if is_mended:
+            delta = repair.update(delta, base.pending if turn == now else ())
+            delta = guard.update(delta, base.requests[turn])
         if delta:
             record.apply(turn, delta)
         sizes.append(record.tokens + overhead)
         kept.check(turn, overhead)
-        call = view.turn(turn)
-        if call is not None and call.recorded is not None:
-            overhead = call.recorded - view.counted(turn)
+
     def make_view() -> SessionView:
         blocks = [*view.blocks, *inserted.rows]
         return SessionView(
             row=view.row,
             turns=SimulatedTurns(view.turns),
             blocks=blocks,
-            spans=record.close(),
+            spans=record.spans(),
             edits=EditLog(record.causes, blocks),
             cuts=cut_rows(record.cuts, stack.text),
             audit=view.audit,
@@ -134,16 +126,6 @@ def labelled(stack: Stack) -> list[tuple[str, Layer]]:
 def counter() -> Callable[[str], int]:
     """The session's tokenizer, for the texts that policies write."""
     return Counter().count
-
-
-def _pending(base: Ordered) -> set[int]:
-    """Groups of the responses that nothing has followed yet."""
-    found = set()
-    for entry in reversed(base.entries):
-        if entry.role != "assistant":
-            break
-        found.add(entry.item.group)
-    return found
 
 
 class _Budgets:

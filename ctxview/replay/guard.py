@@ -12,9 +12,7 @@ from typing import Final, TypeAlias
 
 from ctxview.policies.edits import Drop
 from ctxview.policies.items import Entry
-from ctxview.policies.window import newest_request
 from ctxview.replay.change import Delta, Restored, Why
-from ctxview.replay.order import Ordered
 
 LABEL: Final = "guard"
 Protected: TypeAlias = Callable[[], Iterable[tuple[str, int]]]
@@ -67,62 +65,39 @@ class Failures:
 
 
 class Guard:
-    """Puts the newest request back where a policy took it."""
+    """Puts the newest request back where a policy took it. `standing` looks a block up in the window before."""
 
-    def __init__(self) -> None:
-        self._present: set[int] = set()
-        """What stands before the guard acts."""
+    def __init__(self, standing: Callable[[int], Entry | None]) -> None:
+        self._standing = standing
         self._back: dict[int, Entry] = {}
-        """What the guard holds in the window."""
+        """What the guard alone holds in the window."""
 
-    def update(self, delta: Delta, base: Ordered) -> Delta:
-        present = self._present
-        for n, (entry, _) in delta.items():
-            if entry is None:
-                present.discard(n)
-            else:
-                present.add(n)
-        request = newest_request(base.entries)
+    def update(self, delta: Delta, request: Sequence[Entry]) -> Delta:
+        """`request`: the newest request of the base window, with the responses that it answers."""
+        last = self._back
         back: dict[int, Entry] = {}
-        if any(e.n not in present for e in request):
+        missing = [e for e in request if not self._stands(e.n, delta)]
+        if missing:
             # A result of several blocks, of which one stands for all in another form, is there.
-            answered = {e.item.call for e in request if e.n in present and e.item.call >= 0}
-            missing = [e for e in request if e.n not in present and e.item.call not in answered]
-            if missing:
-                back = {e.n: e for e in _with_calls(request, base) if e.n not in present}
-                back = {n: e for n, e in back.items() if e.item.call not in answered}
-        last, self._back = self._back, back
+            answered = {e.item.call for e in request if e.item.call >= 0 and self._stands(e.n, delta)}
+            back = {e.n: e for e in missing if e.item.call not in answered}
+            if all(e.role == "assistant" for e in back.values()):
+                back = {}
         if not back and not last:
             return delta
+        self._back = back
         out = dict(delta)
         for n, entry in back.items():
             if n in delta or n not in last:
                 out[n] = (entry, Why(LABEL, Restored(n, "newest-request", "the newest request is always sent")))
         for n in last:
-            if n not in back and n not in delta and n not in present:
+            if n not in back and n not in delta:
                 out[n] = (None, Why(LABEL, Drop(n, "request-over", "no longer the newest request", {})))
         return out
 
-
-def _with_calls(request: Sequence[Entry], base: Ordered) -> list[Entry]:
-    """The request, and for its results the responses that asked; a result whose call is not there stays away."""
-    groups = {e.item.group for e in request if e.kind == "tool_result"}
-    if not groups:
-        return list(request)
-    members: dict[int, list[Entry]] = {}
-    firsts = set(groups)  # a group has the number of its first block
-    for entry in reversed(base.entries):
-        if entry.item.group in groups:
-            members.setdefault(entry.item.group, []).append(entry)
-            firsts.discard(entry.n)
-            if not firsts:
-                break
-    found = {e.n: e for e in request if e.kind != "tool_result"}
-    for entries in members.values():
-        calls = {e.n for e in entries if e.kind == "tool_call"}
-        answered = {e.item.call for e in entries if e.kind == "tool_result"} & calls
-        for e in entries:
-            is_whole = e.n in answered if e.kind == "tool_call" else e.item.call in answered or e.role == "assistant"
-            if is_whole:
-                found[e.n] = e
-    return list(found.values())
+    def _stands(self, n: int, delta: Delta) -> bool:
+        """Whether a block is in the window without the guard's doing."""
+        change = delta.get(n)
+        if change is not None:
+            return change[0] is not None
+        return n not in self._back and self._standing(n) is not None

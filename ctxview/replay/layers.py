@@ -62,14 +62,6 @@ class _Base:
         self._last: Overlay = {}
         """What stands against the input, for the layers that make it anew."""
 
-    def take(self, delta: Delta) -> None:
-        """Bring the input window up to date."""
-        for n, (entry, _) in delta.items():
-            if entry is None:
-                self.input.take(n)
-            else:
-                self.input.put(entry)
-
     def fires(self, window: Ordered, ctx: Context) -> bool:
         when = self.policy.when
         return when is None or when(window.tokens + ctx.overhead, ctx)
@@ -109,13 +101,13 @@ class _Base:
         return found
 
     def _replaced(self, old: Entry, edit: Replace, ctx: Context) -> Entry:
-        tokens = ctx.count(edit.text) if edit.tokens is None else edit.tokens
         content = self.tools.texts.keep(edit.text)
+        tokens = self.tools.texts.size(content, ctx.count) if edit.tokens is None else edit.tokens
         return Entry(old.item, old.pos, tokens, edit.form, content, old.covers, edit.volatile)
 
     def _inserted(self, edit: Insert, pos: float, ctx: Context, suffix: str) -> Entry:
-        tokens = ctx.count(edit.text) if edit.tokens is None else edit.tokens
         content = self.tools.texts.keep(edit.text)
+        tokens = self.tools.texts.size(content, ctx.count) if edit.tokens is None else edit.tokens
         if suffix:
             edit = edit._replace(key=edit.key + suffix)
         item = self.tools.inserted.item(self.label, edit, content, tokens, ctx.turn)
@@ -171,7 +163,7 @@ class Recompute(_Base):
     """Plans from the whole input window, every turn anew, and says what differs from the turn before."""
 
     def update(self, delta: Delta, ctx: Context) -> Delta:
-        self.take(delta)
+        self.input.change(delta)
         new: Overlay = {}
         if self.fires(self.input, ctx):
             edits = self.policy.plan(Window(list(self.input.entries)), ctx)
@@ -188,45 +180,80 @@ class Stepped(_Base):
         assert self.policy.step is not None
         self._make = self.policy.step
         self._step: Step = self._make(layer.params)
+        self._placed: dict[str, tuple[str, int | None, Entry]] = {}
+        """Insert key -> where it went. While the window only grows at its end, the place stays right."""
 
     def update(self, delta: Delta, ctx: Context) -> Delta:
         window = self.input
+        by_n, last = window.by_n, self._last
         end = window.entries[-1].pos if window.entries else float("-inf")
         arrived: list[Entry] = []
-        plain = True
+        added = 0
+        """How many of them the window has already: others may have to find their place among them."""
+        is_plain, in_other_form = True, False
         for n, (entry, _) in delta.items():
             if entry is None:
                 taken = window.take(n)
-                plain = plain and taken is None
-                continue
-            if entry.pos > end and n not in window.by_n:
+                is_plain = is_plain and taken is None
+            elif n not in by_n and entry.pos > end:
                 end = entry.pos
                 arrived.append(entry)
             else:
-                old = window.by_n.get(n)
-                plain = plain and old is not None and old.pos == entry.pos and self._step.ignores_forms
-            window.put(entry)
-        if plain:
+                old = by_n.get(n)
+                in_other_form = True
+                is_plain = is_plain and old is not None and old.pos == entry.pos and self._step.ignores_forms
+                window.extend(arrived[added:])
+                added = len(arrived)
+                window.put(entry)
+                end = window.keys[-1]
+        window.extend(arrived[added:])
+        if is_plain:
             try:
                 edits = self._step.arrive(arrived, ctx)
             except Restart:
-                plain = False
-        if not plain:
+                is_plain = False
+        if not is_plain:
             return self._again(delta, ctx)
-        last = self._last
-        out: Delta = delta
-        if last or edits:
-            out = {n: change for n, change in delta.items() if n not in last}
+        if not edits and not in_other_form:
+            return delta
+        out = {n: change for n, change in delta.items() if n not in last} if in_other_form else dict(delta)
         if edits:
-            new = self.overlay(edits, window, ctx)
-            for n, (entry, why) in new.items():
-                out[n] = (entry, why)
+            new = self._increment(edits, ctx)
+            out.update(new)
             last.update(new)
             self.fired += 1
         return out
 
+    def _increment(self, edits: Sequence[Edit], ctx: Context) -> Overlay:
+        """`overlay`, without searching for a place that is known."""
+        found: Overlay = {}
+        other: list[Edit] = []
+        for edit in edits:
+            if isinstance(edit, Drops):
+                gone = (None, Why(self.label, edit))
+                for n in edit.ns:
+                    found[n] = gone
+            elif isinstance(edit, Insert) and edit.tokens is not None and edit.key in self._placed:
+                where, ref, old = self._placed[edit.key]
+                if where != edit.where or ref != edit.ref or where == "end":
+                    other.append(edit)
+                    continue
+                content = self.tools.texts.keep(edit.text)
+                entry = Entry(old.item, old.pos, edit.tokens, edit.form, content, edit.covers)
+                found[old.n] = (entry, Why(self.label, edit))
+            else:
+                other.append(edit)
+        if other:
+            placed = self.overlay(other, self.input, ctx)
+            for standing, why in placed.values():
+                if standing is not None and isinstance(why.edit, Insert):
+                    self._placed[why.edit.key] = (why.edit.where, why.edit.ref, standing)
+            found |= placed
+        return found
+
     def _again(self, delta: Delta, ctx: Context) -> Delta:
         self._step = self._make(self.layer.params)
+        self._placed = {}
         edits = self._step.arrive(self.input.entries, ctx)
         return self.difference(delta, self.overlay(edits, self.input, ctx))
 

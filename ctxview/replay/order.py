@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from ctxview.policies.items import Entry
+from ctxview.replay.change import Delta
 
 
 class Ordered:
@@ -38,6 +40,22 @@ class Ordered:
             index = bisect_left(keys, pos)
             entries.insert(index, entry)
             keys.insert(index, pos)
+
+    def extend(self, entries: Sequence[Entry]) -> None:
+        """Add entries that come after all others, in order."""
+        self.entries += entries
+        self.keys += [e.pos for e in entries]
+        for e in entries:
+            self.by_n[e.n] = e
+            self.tokens += e.tokens
+
+    def change(self, delta: Delta) -> None:
+        """Bring the window of the next turn about."""
+        for n, (entry, _) in delta.items():
+            if entry is None:
+                self.take(n)
+            else:
+                self.put(entry)
 
     def take(self, n: int) -> Entry | None:
         """Remove and return the entry of a number; None when it does not stand."""

@@ -5,14 +5,67 @@ Made once per view and kept as long as the view lives, so that toggling a policy
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
-from ctxview.policies.items import Item
+from ctxview.policies.items import Entry, Item
+from ctxview.policies.window import newest_request
 from ctxview.replay.base import history_base, recorded_base
 from ctxview.replay.change import Delta
 from ctxview.replay.items import items_of
+from ctxview.replay.order import Ordered
 from ctxview.replay.texts import Texts
 from ctxview.window import SessionView
+
+
+class Base:
+    """What a stack starts from, turn by turn, and what repair and guard have to know of it."""
+
+    def __init__(self, deltas: dict[int, Delta], groups: dict[int, list[Item]], now: int) -> None:
+        self.deltas = deltas
+        self._groups = groups
+        self._now = now
+
+    @cached_property
+    def requests(self) -> Sequence[tuple[Entry, ...]]:
+        """By turn: the newest request with the responses that it answers, whole pairs only. Index 0 is unused."""
+        window = Ordered()
+        found: list[tuple[Entry, ...]] = [()]
+        for turn in range(1, self._now + 1):
+            delta = self.deltas.get(turn)
+            if delta is None:
+                found.append(found[-1])
+                continue
+            window.change(delta)
+            found.append(_with_calls(newest_request(window.entries), window.by_n, self._groups))
+        return found
+
+    @cached_property
+    def pending(self) -> frozenset[int]:
+        """Groups of the responses that nothing has followed when the log ends."""
+        window = Ordered()
+        for turn in sorted(self.deltas):
+            window.change(self.deltas[turn])
+        found = set()
+        for entry in reversed(window.entries):
+            if entry.role != "assistant":
+                break
+            found.add(entry.item.group)
+        return frozenset(found)
+
+    @cached_property
+    def irregular(self) -> frozenset[int]:
+        """Groups that are not whole at all times: all others need a look only when something of them is taken."""
+        came: dict[int, tuple[int, int]] = {}
+        changed: set[int] = set()
+        for turn, delta in self.deltas.items():
+            for n, (entry, _) in delta.items():
+                if entry is None or (n in came and came[n][1] != entry.pos):
+                    changed.add(n)
+                elif n not in came:
+                    came[n] = (turn, int(entry.pos))
+        return frozenset(g for g, items in self._groups.items() if not _is_regular(items, came, changed))
 
 
 class Prepared:
@@ -21,18 +74,22 @@ class Prepared:
     def __init__(self, view: SessionView) -> None:
         self.texts = Texts(view.texts)
         self.items: list[Item] = items_of(view.blocks, view.row.joins_roles, self.texts)
-        self.recorded: dict[int, Delta] | None = None
-        self.history: dict[int, Delta] | None = None
+        self.groups: dict[int, list[Item]] = {}
+        """Turn groups by number, those of the person's messages left out."""
+        for item in self.items:
+            if item.is_paired:
+                self.groups.setdefault(item.group, []).append(item)
+        self.overheads = _overheads(view)
+        """By turn: tokens of the latest earlier call that were sent and never logged. Index 0 is unused."""
+        self._bases: dict[str, Base] = {}
 
-    def base(self, view: SessionView, name: str) -> dict[int, Delta]:
-        """The changes by turn of the recorded window or of the history."""
-        if name == "recorded":
-            if self.recorded is None:
-                self.recorded = recorded_base(view, self.items)
-            return self.recorded
-        if self.history is None:
-            self.history = history_base(view, self.items)
-        return self.history
+    def base(self, view: SessionView, name: str) -> Base:
+        """The recorded window's changes, or the history's."""
+        found = self._bases.get(name)
+        if found is None:
+            make = recorded_base if name == "recorded" else history_base
+            found = self._bases[name] = Base(make(view, self.items), self.groups, view.now)
+        return found
 
 
 _known: WeakKeyDictionary[SessionView, Prepared] = WeakKeyDictionary()
@@ -44,3 +101,51 @@ def prepared(view: SessionView) -> Prepared:
     if found is None:
         found = _known[view] = Prepared(view)
     return found
+
+
+def _overheads(view: SessionView) -> list[int]:
+    """Uncalibrated: the fit of a factor would look at later calls."""
+    found = [0, 0]
+    latest = 0
+    for call in view.turns:
+        recorded = call.recorded
+        if recorded is not None:
+            latest = recorded - view.counted(call.turn)
+        found.append(latest)
+    return found
+
+
+def _with_calls(
+    request: Sequence[Entry], window: dict[int, Entry], groups: dict[int, list[Item]]
+) -> tuple[Entry, ...]:
+    """The request, and for its results the responses that asked; a result whose call is not there stays away."""
+    asked = {e.item.group for e in request if e.item.call >= 0}
+    found = {e.n: e for e in request if e.item.call < 0 and e.kind != "tool_result"}
+    for group in asked:
+        standing = [window[item.n] for item in groups[group] if item.n in window]
+        calls = {e.n for e in standing if e.kind == "tool_call"}
+        answered = {e.item.call for e in standing if e.kind == "tool_result"} & calls
+        for e in standing:
+            if e.n in answered or e.item.call in answered or (e.role == "assistant" and e.kind != "tool_call"):
+                found[e.n] = e
+    return tuple(found.values())
+
+
+def _is_regular(items: Sequence[Item], came: dict[int, tuple[int, int]], changed: set[int]) -> bool:
+    """Whether all of a group enters at once, as whole pairs in order, and stays."""
+    turns = set()
+    answered: set[int] = set()
+    is_solid = False
+    for item in items:
+        arrival = came.get(item.n)
+        if arrival is None or item.n in changed:
+            return False
+        turns.add(arrival[0])
+        kind = item.row.kind
+        if kind == "tool_result":
+            if item.call < 0 or item.call in answered or came.get(item.call, (0, arrival[1]))[1] >= arrival[1]:
+                return False
+            answered.add(item.call)
+        is_solid = is_solid or (item.call < 0 and kind != "thinking")
+    calls = sum(item.row.kind == "tool_call" for item in items)
+    return len(turns) == 1 and calls == len(answered) and is_solid

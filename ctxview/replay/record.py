@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
-from ctxview.model import NEVER, Action, BlockRow, CutKind, CutRow, EditRow, SpanRow
+from ctxview.model import NEVER, Action, BlockRow, CutKind, CutRow, EditRow, Form, SpanRow
 from ctxview.policies.edits import Drop, Drops, Insert, Move, Replace, Tag
 from ctxview.policies.items import Entry, Item, same
 from ctxview.replay.change import Delta, Restored, Why
 
 _Cause = Why | EditRow
+_Span = tuple[int, float, int, int, Form, int, int, int | None]
+"""The values of a span's row."""
 
 
 class Record:
@@ -25,7 +27,7 @@ class Record:
         self._seen = bytearray(len(items))
         self.tokens = 0
         """Counted tokens of what stands."""
-        self.spans: list[SpanRow] = []
+        self._closed: list[_Span] = []
         self.causes: list[tuple[int, int | None, _Cause]] = []
         """Turn, block and cause of each edit."""
         self.cuts: list[tuple[int, CutKind, int, int]] = []
@@ -39,7 +41,7 @@ class Record:
 
     def apply(self, turn: int, delta: Delta) -> None:
         """Bring the window of `turn` about."""
-        opened, causes, seen, spans = self._open, self.causes, self._seen, self.spans
+        opened, causes, seen, closed = self._open, self.causes, self._seen, self._closed
         dropped = cleared = 0
         compacts = False
         for n, (entry, why) in delta.items():
@@ -50,26 +52,26 @@ class Record:
                     if n < len(seen) and not seen[n] and why is not None:
                         seen[n] = 1
                         row = self._items[n].row
-                        spans.append(SpanRow(n, float(n), turn, turn, "verbatim", row.content, row.tokens, len(causes)))
+                        closed.append((n, float(n), turn, turn, "verbatim", row.content, row.tokens, len(causes)))
                         causes.append((turn, n, why))
                     continue
                 if why is not None:
                     number = len(causes)
                     causes.append((turn, n, why))
                 start, old = held
-                spans.append(SpanRow(n, old.pos, start, turn, old.form, old.content, old.tokens, number))
+                closed.append((n, old.pos, start, turn, old.form, old.content, old.tokens, number))
                 self.tokens -= old.tokens
                 del opened[n]
                 dropped += 1
                 continue
-            if held is not None and same(held[1], entry):
+            if held is not None and (held[1] is entry or same(held[1], entry)):
                 continue
             if why is not None and (held is not None or entry.form != "verbatim" or n >= len(seen) or seen[n]):
                 number = len(causes)
                 causes.append((turn, n, why))
             if held is not None:
                 start, old = held
-                spans.append(SpanRow(n, old.pos, start, turn, old.form, old.content, old.tokens, number))
+                closed.append((n, old.pos, start, turn, old.form, old.content, old.tokens, number))
                 self.tokens -= old.tokens
                 cleared += n < len(seen)
             if n < len(seen):
@@ -85,6 +87,11 @@ class Record:
         elif cleared:
             self.cuts.append((turn, "clear", 0, len(opened)))
 
+    def entry(self, n: int) -> Entry | None:
+        """A block of the window that stands now; None when it does not."""
+        held = self._open.get(n)
+        return held[1] if held is not None else None
+
     def standing(self) -> Iterator[Entry]:
         """What stands now, in no order."""
         return (entry for _, entry in self._open.values())
@@ -97,12 +104,10 @@ class Record:
         """The window that stands now, in order."""
         return sorted((entry for _, entry in self._open.values()), key=lambda e: e.pos)
 
-    def close(self) -> list[SpanRow]:
+    def spans(self) -> list[SpanRow]:
         """All spans; those still open end NEVER."""
-        self.spans += [
-            SpanRow(n, e.pos, start, NEVER, e.form, e.content, e.tokens, None) for n, (start, e) in self._open.items()
-        ]
-        return self.spans
+        still = ((n, e.pos, start, NEVER, e.form, e.content, e.tokens, None) for n, (start, e) in self._open.items())
+        return [SpanRow(*span) for span in (*self._closed, *still)]
 
 
 class EditLog(Sequence[EditRow]):

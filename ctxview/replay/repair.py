@@ -2,12 +2,12 @@
 
 A result without its call goes, a call whose result is not in the window goes, a batch of parallel calls of which a part
 was taken goes as a whole, an assistant message left with thinking only goes. What goes is reported as edits of a layer
-of its own. Works group by group, on those that changed.
+of its own. Works group by group, and only on groups of which something was taken or that were never whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from ctxview.policies.edits import Drop
@@ -24,107 +24,93 @@ _WORDS: Final = {
 }
 
 
-class _Group:
-    """One turn group, with just enough to tell at a glance that nothing in it can be broken."""
-
-    __slots__ = ("answered", "is_odd", "is_solid", "members", "open", "present")
-
-    def __init__(self) -> None:
-        self.members: list[Item] = []
-        """All of it that arrived, whether it stands in the window or not."""
-        self.present = 0
-        self.open = 0
-        """Calls of which no result arrived yet."""
-        self.answered: set[int] = set()
-        self.is_odd = False
-        """A result without a call, a second one, or one out of order: has to be looked at each time."""
-        self.is_solid = False
-        """Holds more than thinking."""
-
-    def add(self, item: Item) -> None:
-        self.members.append(item)
-        kind = item.row.kind
-        if kind == "image" and item.call >= 0:
-            return
-        if kind == "tool_result":
-            if item.call < 0 or item.call in self.answered:
-                self.is_odd = True
-            else:
-                self.answered.add(item.call)
-                self.open -= 1
-            return
-        self.open += kind == "tool_call"
-        self.is_solid = self.is_solid or kind != "thinking"
-
-    @property
-    def is_whole(self) -> bool:
-        """All of it stands, or nothing does."""
-        if self.present == 0:
-            return True
-        return self.present == len(self.members) and not self.open and self.is_solid and not self.is_odd
-
-
 class Repair:
-    """Keeps the pairing of one window whole, turn after turn. `items` are the session's own blocks."""
+    """Keeps the pairing of one window whole, turn after turn."""
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(
+        self,
+        items: Sequence[Item],
+        groups: dict[int, list[Item]],
+        irregular: Collection[int],
+        standing: Callable[[int], Entry | None],
+    ) -> None:
+        """`standing` looks up a block in the window of the turn before, after repair and guard."""
         self._items = items
-        self._known = bytearray(len(items))
-        """Blocks that arrived."""
-        self._present: dict[int, Entry] = {}
-        self._groups: dict[int, _Group] = {}
+        self._groups = groups
+        self._irregular = irregular
+        self._standing = standing
+        self._arrived: set[int] = set()
+        """Blocks of irregular groups that arrived; of the others all arrive at once."""
+        self._absent: dict[int, int] = {}
+        """Blocks that arrived and that a layer or the base took, with their group."""
+        self._taken: dict[int, int] = {}
+        """Group -> how many of it are absent."""
+        self._entries: dict[int, Entry] = {}
+        """Entries of what was mended away, and of irregular groups, as they came."""
         self._gone: dict[int, dict[int, str]] = {}
         """Group -> the rule by which each of its blocks was mended away."""
 
     def update(self, delta: Delta, pending: Collection[int] = ()) -> Delta:
         """`pending`: groups whose open calls may still be answered, because the window has not been sent."""
-        dirty: dict[int, _Group] = {g: self._groups[g] for g in pending if g in self._groups}
-        present, items, known = self._present, self._items, self._known
+        dirty: dict[int, None] = dict.fromkeys(g for g in pending if g in self._groups)
+        items, absent, own = self._items, self._absent, len(self._items)
         for n, (entry, _) in delta.items():
-            if n >= len(known):
+            if n >= own or not items[n].is_paired:
                 continue
-            item = items[n]
-            row = item.row
-            if row.role != "assistant" and row.kind != "tool_result" and item.call < 0:
-                continue
-            group = dirty.get(item.group) or self._groups.get(item.group)
-            if group is None:
-                group = self._groups[item.group] = _Group()
-            if not known[n]:
-                known[n] = 1
-                group.add(item)
+            group = items[n].group
             if entry is None:
-                if present.pop(n, None) is not None:
-                    group.present -= 1
-            else:
-                if n not in present:
-                    group.present += 1
-                present[n] = entry
-                if item.call >= 0 and not (item.call in present and present[item.call].pos < entry.pos):
-                    group.is_odd = True
-            dirty[item.group] = group
-        gone = self._gone
-        doubtful = [g for g, group in dirty.items() if g in gone or not group.is_whole]
-        return self._mend(delta, doubtful, pending) if doubtful else delta
+                if n not in absent:
+                    absent[n] = group
+                    self._taken[group] = self._taken.get(group, 0) + 1
+                dirty[group] = None
+            elif n in absent:
+                del absent[n]
+                self._taken[group] -= 1
+                dirty[group] = None
+            elif group in self._gone:
+                dirty[group] = None
+            if group in self._irregular:
+                self._arrived.add(n)
+                if entry is not None:
+                    self._entries[n] = entry
+                dirty[group] = None
+        return self._mend(delta, dirty, pending) if dirty else delta
 
     def _mend(self, delta: Delta, dirty: Iterable[int], pending: Collection[int]) -> Delta:
         out = delta
         for group in dirty:
-            members = self._groups[group].members
+            members = self._groups[group]
             last = self._gone.get(group)
-            new = broken(members, self._present, group in pending)
+            if last is None and group not in self._irregular and self._taken.get(group, 0) in (0, len(members)):
+                continue
+            if group in self._irregular:
+                members = [m for m in members if m.n in self._arrived]
+            entries = ((m.n, self._entry(m.n, delta)) for m in members if m.n not in self._absent)
+            present = {n: entry for n, entry in entries if entry is not None}
+            new = broken(members, present, group in pending)
             if not new and not last:
                 continue
             if out is delta:
                 out = dict(delta)
-            self._gone[group] = new
+            if new:
+                self._gone[group] = new
+            else:
+                del self._gone[group]
             for n, rule in new.items():
+                self._entries[n] = present[n]
                 if n in delta or last is None or n not in last:
                     out[n] = (None, Why(LABEL, Drop(n, rule, _WORDS[rule], {"group": self._items[group].id})))
             for n in last or ():
-                if n not in new and n not in delta and n in self._present:
-                    out[n] = (self._present[n], Why(LABEL, Restored(n, reason="its pair stands again")))
+                if n not in new and n not in delta and n in present:
+                    out[n] = (present[n], Why(LABEL, Restored(n, reason="its pair stands again")))
         return out
+
+    def _entry(self, n: int, delta: Delta) -> Entry | None:
+        """A block as the layers leave it."""
+        change = delta.get(n)
+        if change is not None:
+            return change[0]
+        return self._entries.get(n) or self._standing(n)
 
 
 def broken(members: Sequence[Item], present: dict[int, Entry], pending: bool) -> dict[int, str]:

@@ -88,7 +88,7 @@ def turns_of(view: SessionView) -> range:
 def base_entries(view: SessionView, text: str, turn: int) -> list:  # type: ignore[type-arg]
     """The entries that the stack starts from at a turn."""
     standing = {}
-    for t, delta in sorted(prepared(view).base(view, parse_stack(text).base).items()):
+    for t, delta in sorted(prepared(view).base(view, parse_stack(text).base).deltas.items()):
         if t > turn:
             break
         for n, (entry, _) in delta.items():

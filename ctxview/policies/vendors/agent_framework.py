@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from ctxview.policies.edits import Drops, Edit, Insert
@@ -57,22 +58,27 @@ def _collapse(window: Window, ctx: Context) -> Sequence[Edit]:
     old = [g for g in (groups[:-keep] if keep else groups) if g.id not in asked]
     edits: list[Edit] = []
     for group in old:
-        names = {e.n: e.item.tool for e in group.entries if e.kind == "tool_call"}
-        lines = []
-        for entry in group.entries:
-            if entry.kind == "tool_result":
-                name = names.get(entry.item.call) or entry.item.tool
-                lines.append((f"{name}: {entry.text()}" if name else entry.text()).strip())
-        text = _summary("; ".join(lines) or "no results")
         numbers = tuple(e.n for e in group.entries)
-        evidence = {"keep": keep, "results": len(lines)}
+        key = ("tool-results", *((e.n, e.content) for e in group.entries))
+        text, size = ctx.once(key, partial(_results, group))
+        evidence = {"keep": keep, "blocks": len(numbers)}
         reason = f"older than the last {keep} groups with tool calls"
         edits.append(Drops(numbers, "tool-result", reason, evidence))
         edits.append(
             Insert(f"tools-{group.id}", text, "before", group.first.n, "assistant", "summary", numbers, "tool-summary",
-                   reason, evidence)
+                   reason, evidence, size)
         )  # fmt: skip
     return edits
+
+
+def _results(group: Group) -> str:
+    names = {e.n: e.item.tool for e in group.entries if e.kind == "tool_call"}
+    lines = []
+    for entry in group.entries:
+        if entry.kind == "tool_result":
+            name = names.get(entry.item.call) or entry.item.tool
+            lines.append((f"{name}: {entry.text()}" if name else entry.text()).strip())
+    return _summary("; ".join(lines) or "no results")
 
 
 def _summary(label: str) -> str:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from ctxview.policies.edits import Edit
+from ctxview.policies.items import Entry
 from ctxview.policies.parts import cleared, request_groups, results, user_turns
 from ctxview.policies.policy import Context, Param, Policy
 from ctxview.policies.window import Window
+
+
+def _preview(entry: Entry, most: int) -> str:
+    text = entry.text()
+    preview = text[:most]
+    return f"[Trimmed: {entry.item.tool or 'tool'} output — {len(text)} chars → {len(preview)} char preview]\n{preview}"
 
 
 def _trim(window: Window, ctx: Context) -> Sequence[Edit]:
@@ -22,13 +30,12 @@ def _trim(window: Window, ctx: Context) -> Sequence[Edit]:
     for entry in results(window):
         if entry.pos >= border or entry.item.group in asked or entry.item.row.chars <= params["over"]:
             continue
-        text = entry.text()
-        preview = text[: params["preview"]]
-        shorter = f"[Trimmed: {entry.item.tool or 'tool'} output — {len(text)} chars → {len(preview)} char preview]\n"
-        shorter += preview
-        if ctx.count(shorter) < entry.tokens:
-            evidence = {"chars": len(text), "over": params["over"]}
-            reason = f"{len(text):,} characters, before the last {params['turns']} user turns"
+        key = ("trimmed", entry.n, entry.content, params["preview"])
+        shorter, size = ctx.once(key, partial(_preview, entry, params["preview"]))
+        if size < entry.tokens:
+            chars = entry.item.row.chars
+            evidence = {"chars": chars, "over": params["over"]}
+            reason = f"{chars:,} characters, before the last {params['turns']} user turns"
             edits += cleared(window, entry, shorter, "trimmed", reason, evidence, "truncated")
     return edits
 

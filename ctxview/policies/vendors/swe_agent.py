@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from ctxview.policies.edits import Edit
+from ctxview.policies.items import Entry
 from ctxview.policies.parts import cleared, request_groups, results
 from ctxview.policies.policy import Context, Param, Policy
 from ctxview.policies.window import Window
+
+
+def _line(entry: Entry) -> str:
+    return f"Old environment output: ({len(entry.text().splitlines())} lines omitted)"
 
 
 def _elide(window: Window, ctx: Context) -> Sequence[Edit]:
@@ -20,8 +26,8 @@ def _elide(window: Window, ctx: Context) -> Sequence[Edit]:
     for entry in found[1 : max(1, last)]:
         if entry.item.group in asked:
             continue
-        text = f"Old environment output: ({len(entry.text().splitlines())} lines omitted)"
-        if ctx.count(text) < entry.tokens:
+        text, size = ctx.once(("elided", entry.n, entry.content), partial(_line, entry))
+        if size < entry.tokens:
             evidence = {"n": n, "polling": polling}
             edits += cleared(window, entry, text, "elided", f"not among the last {n} observations", evidence)
     return edits
