@@ -56,7 +56,7 @@ def _is_of(row: LedgerRow, key: str) -> bool:
 POLICY = Policy(
     name="already-read",
     title="Point to what was read already",
-    source="scenario S4",
+    source="ours, for findings ledgers",
     plan=plan,
     phase="rewrite",
     params=(

@@ -46,7 +46,7 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
 POLICY = Policy(
     name="carry-decisions",
     title="Goal, what was settled, and the last N messages",
-    source="scenario S0",
+    source="ours, against context collapse",
     plan=plan,
     params=(
         Param("n", 6, "how many messages stay besides the goal", low=1),

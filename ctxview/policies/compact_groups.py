@@ -15,7 +15,7 @@ from ctxview.policies.edits import Drop, Edit, Insert
 from ctxview.policies.policy import Context, Param, Params, Policy
 from ctxview.policies.window import Group, Window
 
-_PINS: Final = "goal+constraint+denial+approval+preference+user"
+_PINS: Final = "system+goal+constraint+denial+approval+preference+user"
 _ALWAYS: Final = ("goal", "system")
 """Pins that no cap evicts."""
 
@@ -105,7 +105,7 @@ def _budget(params: Params) -> int | None:
 POLICY = Policy(
     name="compact-groups",
     title="Compaction by turn group",
-    source="scenario S3",
+    source="ours: compaction that loses no goal, constraint or denial",
     plan=plan,
     mode="sticky",
     when=_trigger,

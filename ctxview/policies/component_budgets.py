@@ -87,7 +87,7 @@ def _trim(
 POLICY = Policy(
     name="component-budgets",
     title="A limit for each component",
-    source="scenario S1",
+    source="ours, for long sessions",
     plan=plan,
     params=(
         *(Param(name, None, f"most tokens of {name}", low=0) for name in COMPONENTS),

@@ -39,7 +39,7 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
 POLICY = Policy(
     name="ledger-readback",
     title="Read the ledger back",
-    source="scenario S4",
+    source="ours, for findings ledgers",
     plan=plan,
     phase="insert",
     params=(

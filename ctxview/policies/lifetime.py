@@ -45,7 +45,7 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
 POLICY = Policy(
     name="lifetime",
     title="Blocks with a time to live",
-    source="scenario S1",
+    source="ours, for long sessions",
     plan=plan,
     phase="rewrite",
     params=(

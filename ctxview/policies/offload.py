@@ -39,7 +39,7 @@ def _pointer(entry: Entry, most: int) -> str:
 POLICY = Policy(
     name="offload",
     title="Large results stay outside",
-    source="scenario S3; langchain deepagents 0.x writes results over 20,000 tokens to files",
+    source="ours; langchain deepagents 0.x writes results over 20,000 tokens to files",
     plan=plan,
     phase="rewrite",
     params=(

@@ -44,13 +44,14 @@ def _budget(params: Params) -> int | None:
 POLICY = Policy(
     name="pinned-rolling",
     title="Pinned and rolling memory",
-    source="scenario S1; the rolling part equals langchain-core 1.8 trim_messages(strategy='last')",
+    source="ours, for long sessions; the rolling part equals langchain-core 1.8 trim_messages(strategy='last')",
     plan=plan,
     budget=_budget,
     counts="memory",
     params=(
         Param("budget", 2048, "tokens of the conversation", low=1),
-        Param("pins", "goal+constraint+preference+workflow+denial+user", "kinds of pins that stay", type="names"),
+        Param("pins", "system+goal+constraint+preference+workflow+denial+user", "kinds of pins that stay",
+              type="names"),
         Param("order", "first", "pins before everything else, or where they stand", choices=("first", "place"),
               type="choice"),
     ),

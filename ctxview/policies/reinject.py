@@ -36,7 +36,7 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
 POLICY = Policy(
     name="reinject",
     title="Put back what must not be forgotten",
-    source="scenario S0; the recited list of Manus",
+    source="ours, against context collapse; the list that Manus recites",
     plan=plan,
     phase="insert",
     params=(

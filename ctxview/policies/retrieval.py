@@ -59,20 +59,21 @@ def _words(group: Group, ctx: Context) -> Counter[str]:
 
 
 def _importance(group: Group, ctx: Context) -> float:
-    return max((p.priority for e in group.entries for p in ctx.pins(e)), default=0) / 10
+    return max((p.priority for e in group.entries for p in ctx.pins(e)), default=0) / 100
 
 
 POLICY = Policy(
     name="retrieval",
     title="Pinned, retrieved and recent",
-    source="scenario S1; Okapi BM25 with k1 1.2 and b 0.75",
+    source="ours, for long sessions; Okapi BM25 with k1 1.2 and b 0.75",
     plan=plan,
     check=_check,
     params=(
         Param("top_k", 2, "past turn groups that are brought back", low=0),
         Param("recent", 4, "newest turn groups and messages that stay", low=0),
         Param("weights", "1+0+0", "of relevance, recency and importance", type="names"),
-        Param("pins", "goal+constraint+preference+workflow+denial+user", "kinds of pins that stay", type="names"),
+        Param("pins", "system+goal+constraint+preference+workflow+denial+user", "kinds of pins that stay",
+              type="names"),
     ),
     examples=("retrieval:top_k=2:recent=4", "retrieval:weights=1+0.5+0.5"),
-)
+)  # fmt: skip

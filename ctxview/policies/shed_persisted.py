@@ -61,7 +61,7 @@ def _lives_in(entry: Entry, ctx: Context, window: Window) -> str | None:
 POLICY = Policy(
     name="shed-persisted",
     title="Drop only what lives elsewhere",
-    source="scenario S4; Manus: compression must be restorable",
+    source="ours, for findings ledgers; Manus: compression must be restorable",
     plan=plan,
     mode="sticky",
     when=above("max", "trigger"),

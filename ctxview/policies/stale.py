@@ -73,7 +73,7 @@ def _stale(entry: Entry, ctx: Context) -> tuple[Observation, ResourceChange | No
 POLICY = Policy(
     name="stale",
     title="Flag what is old",
-    source="scenario S2",
+    source="ours, against stale observations",
     plan=plan,
     phase="rewrite",
     params=(

@@ -147,7 +147,7 @@ def _step(params: Params) -> Step:
 POLICY = Policy(
     name="supersede",
     title="One live observation per resource",
-    source="scenario S2; equal to pydantic-ai-harness 0.62 DeduplicateFileReads on whole readings",
+    source="ours, against stale observations; equal to pydantic-ai-harness 0.62 DeduplicateFileReads on whole readings",
     plan=plan,
     step=_step,
     phase="rewrite",

@@ -8,7 +8,7 @@ from ctxview.replay import Replay
 
 
 def replay_report(replayed: Replay, *, read: float = 0.1, write: float = 1.25) -> dict[str, Any]:
-    """The numbers of cli.md, with the budget's failures and the provider's answer to a broken window."""
+    """The numbers, with the budget's failures and the provider's answer to a broken window."""
     metrics = replayed.measure(read=read, write=write)
     totals = metrics.totals
     return {

@@ -13,7 +13,8 @@ import pytest
 HEAVY: Final = ("duckdb", "textual", "tiktoken", "rich", "streamlit", "plotly", "typer", "numpy", "pandas")
 CORE: Final = (
     "ctxview.annotate", "ctxview.audit", "ctxview.errors", "ctxview.focus", "ctxview.images", "ctxview.model",
-    "ctxview.reconstruct", "ctxview.sample_traces", "ctxview.text", "ctxview.tokens", "ctxview.window",
+    "ctxview.policies", "ctxview.reconstruct", "ctxview.replay", "ctxview.sample_traces", "ctxview.text",
+    "ctxview.tokens", "ctxview.window",
 )  # fmt: skip
 REPORT: Final = "import json, sys; print(json.dumps(sorted({m.split('.')[0] for m in sys.modules})), file=sys.stderr)"
 

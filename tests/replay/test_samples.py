@@ -1,4 +1,4 @@
-"""What the bundled samples must show under each policy: the outcomes that scenarios.md asks for."""
+"""What the bundled samples must show under each policy: what each was made to show."""
 
 from __future__ import annotations
 
