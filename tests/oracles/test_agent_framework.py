@@ -44,7 +44,8 @@ def test_turn_groups_are_theirs() -> None:
         said = transcript(seed)
         view = script_of(said).view()
         shared = prepared(view)
-        entries = [entry for delta in shared.base(view, "history").deltas.values() for entry, _ in delta.values() if entry]
+        deltas = shared.base(view, "history").deltas.values()
+        entries = [entry for delta in deltas for entry, _ in delta.values() if entry]
         groups = Window(sorted(entries, key=lambda e: e.pos)).groups
         ours = [sorted({int(e.item.row.message.removeprefix("message-")) for e in g.entries}) for g in groups]
         spans = compaction.group_messages(messages(said))
