@@ -10,10 +10,10 @@ from ctxview.annotate.observations.rules import DEFAULT
 from ctxview.model import BlockRow
 from ctxview.policies.facts import Facts
 from ctxview.replay.guard import BudgetUnsatisfiable
-from ctxview.replay.items import items_of
 from ctxview.replay.needed import NeededLater, needed_later
 from ctxview.replay.pairs import orphans_by_turn, provider_error
 from ctxview.replay.prefix import cached_prefixes
+from ctxview.replay.prepared import prepared
 from ctxview.replay.presence import READABLE, Presence, presence
 from ctxview.window import SessionView
 
@@ -112,10 +112,10 @@ def measure(
 ) -> Metrics:
     """Measure `view`, a stack's windows of the session of `recorded`. `read` and `write` weigh cached tokens."""
     blocks = len(recorded.blocks)
-    items = items_of(recorded.blocks, recorded.row.joins_roles, recorded.text)
+    shared = prepared(recorded)
     prefixes = cached_prefixes(view.spans, view.now, volatile)
     pins = presence(view, facts, blocks)
-    orphans = orphans_by_turn(view, items)
+    orphans = orphans_by_turn(view, shared.items)
     states = _states(view, blocks)
     cuts: dict[int, int] = {}
     for cut in view.cuts:
@@ -145,7 +145,7 @@ def measure(
             )
         )
     sizes = [t.tokens for t in turns]
-    needed, regret = needed_later(view, facts, blocks)
+    needed, regret = needed_later(view, facts, shared)
     has_fired = any((fired or {}).values())
     first_orphan = min(orphans, default=None)
     totals = Totals(

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from ctxview.ledger.encoding import distinctive_tokens
 from ctxview.model import Observation, SpanRow
 from ctxview.policies.facts import Facts
+from ctxview.replay.prepared import Prepared
 from ctxview.replay.presence import READABLE
 from ctxview.window import SessionView
 
@@ -31,9 +31,10 @@ class NeededLater:
     """`read again`, `asked again` or `quoted: <word>`."""
 
 
-def needed_later(view: SessionView, facts: Facts, blocks: int) -> tuple[list[NeededLater], int]:
+def needed_later(view: SessionView, facts: Facts, shared: Prepared) -> tuple[list[NeededLater], int]:
     """The list by turn of use, and the tokens of what was fetched again."""
     shown = _Shown(view)
+    blocks = len(shared.items)
     found: dict[int, NeededLater] = {}
     regret = 0
     for row, earlier in _rereads(facts, blocks):
@@ -42,7 +43,7 @@ def needed_later(view: SessionView, facts: Facts, blocks: int) -> tuple[list[Nee
             how = "read again" if row.key is not None else "asked again"
             found[earlier.block] = NeededLater(view.blocks[earlier.block].id, gone, row.turn, how)
             regret += view.blocks[earlier.block].tokens
-    for block, gone, used, word in _quotes(view, shown, blocks):
+    for block, gone, used, word in _quotes(view, shown, shared):
         found.setdefault(block, NeededLater(view.blocks[block].id, gone, used, f"quoted: {word}"))
     return sorted(found.values(), key=lambda f: (f.used, f.dropped, f.block)), regret
 
@@ -81,18 +82,19 @@ def _rereads(facts: Facts, blocks: int) -> Iterator[tuple[Observation, Observati
             last[key] = row
 
 
-def _quotes(view: SessionView, shown: _Shown, blocks: int) -> Iterator[tuple[int, int, int, str]]:
+def _quotes(view: SessionView, shown: _Shown, shared: Prepared) -> Iterator[tuple[int, int, int, str]]:
     """(block, gone since, turn, word): an answer used a distinctive word that only a dropped block had shown."""
-    if sum(b.chars for b in view.blocks) > _MOST_CHARS:
+    items = shared.items
+    if sum(item.row.chars for item in items) > _MOST_CHARS:
         return
-    if not any(s.end <= view.last and s.block < blocks for s in view.spans):
+    if not any(s.end <= view.last and s.block < len(items) for s in view.spans):
         return
     sources: dict[str, list[int]] = {}
     written: list[tuple[int, int, str]] = [
         (s.start, s.end, view.text(s.content)) for s in view.spans if s.content < 0 and s.start < s.end
     ]
-    for block in view.blocks[:blocks]:
-        words = distinctive_tokens(view.text(block.content), "")
+    for item in items:
+        block, words = item.row, shared.words(item)
         if block.role == "assistant" and block.kind != "thinking":
             turn = block.turn
             for word in words:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
+from ctxview.ledger.encoding import distinctive_tokens
 from ctxview.policies.items import Entry, Item
 from ctxview.policies.window import newest_request
 from ctxview.replay.base import history_base, recorded_base
@@ -82,6 +83,14 @@ class Prepared:
         self.overheads = _overheads(view)
         """By turn: tokens of the latest earlier call that were sent and never logged. Index 0 is unused."""
         self._bases: dict[str, Base] = {}
+        self._words: dict[int, tuple[str, ...]] = {}
+
+    def words(self, item: Item) -> tuple[str, ...]:
+        """The numbers and identifiers of a block's text that could hardly have come from anywhere else."""
+        content = item.row.content
+        if content not in self._words:
+            self._words[content] = distinctive_tokens(item.text(), "")
+        return self._words[content]
 
     def base(self, view: SessionView, name: str) -> Base:
         """The recorded window's changes, or the history's."""
