@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ctxview.policies.digest import KEY, covered, is_digest, tally
+from ctxview.policies.digest import KEY, is_digest, tally
 from ctxview.policies.edits import Drop, Edit, Insert
 from ctxview.policies.policy import Context, Param, Params, Policy
 from ctxview.policies.window import Group, Window
@@ -54,11 +54,10 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
         ctx.is_pinned(e, ("denial",)) for i, g in enumerate(groups) if i < start and g.id in pinned for e in g.entries
     )
     text = tally(window, gone).text(denials)
-    news = tuple(n for n, e in gone.items() if not is_digest(e))
     first = groups[start].first
     edits.append(
-        Insert(KEY, text, "before", first.n, "user", "summary", covered(window, gone), "digest",
-               f"stands for {len(news):,} blocks", evidence, None, news)
+        Insert(KEY, text, "before", first.n, "user", "summary", tuple(gone), "digest",
+               f"stands for {len(gone):,} blocks", evidence)
     )  # fmt: skip
     return edits
 

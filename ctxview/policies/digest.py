@@ -62,15 +62,6 @@ def tally(window: Window, gone: Collection[int]) -> Tally:
     return found.plus(Tally(whole, tools))
 
 
-def covered(window: Window, gone: Collection[int]) -> tuple[int, ...]:
-    """All blocks that a digest of the dropped ones stands for, through earlier digests."""
-    found: list[int] = []
-    for entry in window:
-        if entry.n in gone:
-            found += entry.covers if is_digest(entry) else (entry.n,)
-    return tuple(found)
-
-
 _TEXT: Final = re.compile(
     r"\[compacted (\d+) earlier messages\](?: \| tools used: (.*?))?(?: \| denials preserved: \d+)?$"
 )

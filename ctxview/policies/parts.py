@@ -5,11 +5,11 @@ Each is a plain function of a window and its context, so that a policy reads as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from ctxview.model import Form
-from ctxview.policies.digest import KEY, covered, is_digest, tally
+from ctxview.policies.digest import KEY, is_digest, tally
 from ctxview.policies.edits import Drops, Edit, Evidence, Insert, Replace
 from ctxview.policies.items import Entry
 from ctxview.policies.policy import Context, Params
@@ -24,15 +24,6 @@ def above(name: str, share: str | None = None) -> Callable[[int, Context], bool]
     def when(tokens: int, ctx: Context) -> bool:
         limit = ctx.params[name]
         return limit is not None and tokens > float(limit * (ctx.params[share] if share else 1))
-
-    return when
-
-
-def above_share_of_limit(name: str) -> Callable[[int, Context], bool]:
-    """More tokens than a share of the model's context size; never where that is unknown."""
-
-    def when(tokens: int, ctx: Context) -> bool:
-        return ctx.limit is not None and tokens > ctx.limit * float(ctx.params[name])
 
     return when
 
@@ -135,15 +126,6 @@ def suffix_that_fits(sizes: Sequence[int], room: int) -> int:
     return index
 
 
-def until(entries: Iterable[Entry], excess: int) -> Iterator[Entry]:
-    """Entries, until their tokens make up for the excess."""
-    for entry in entries:
-        if excess <= 0:
-            return
-        excess -= entry.tokens
-        yield entry
-
-
 def blocks_of(messages: Iterable[Message]) -> list[Entry]:
     return [e for m in messages for e in m.entries]
 
@@ -156,7 +138,7 @@ def folded(
 ) -> list[Edit]:
     """Blocks that leave, and one summary that stands for them, where the first thing that stays after them stands.
 
-    Earlier summaries of the same kind among them are covered with what they stood for.
+    An earlier summary among them is covered like any other block: what it stood for is found through it.
     """
     if not any(not is_digest(e) for e in gone):
         return []
@@ -164,12 +146,12 @@ def folded(
     last = max(e.pos for e in gone)
     after = next((e for e in window if e.pos > last and e.n not in numbers), None)
     where, ref = ("before", after.n) if after else ("end", None)
-    news = tuple(e.n for e in gone if not is_digest(e))
+    covers = tuple(e.n for e in gone)
     summary = Insert(
-        KEY, text, where, ref, "user", "summary", covered(window, numbers), "summary",
-        f"stands for {len(news):,} blocks", evidence, tokens, news,
+        KEY, text, where, ref, "user", "summary", covers, "summary", f"stands for {len(gone):,} blocks", evidence,
+        tokens,
     )  # fmt: skip
-    return [Drops([e.n for e in gone], rule, reason, evidence), summary]
+    return [Drops(covers, rule, reason, evidence), summary]
 
 
 def digest_of(window: Window, gone: Sequence[Entry]) -> str:

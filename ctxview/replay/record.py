@@ -42,46 +42,50 @@ class Record:
     def apply(self, turn: int, delta: Delta) -> None:
         """Bring the window of `turn` about."""
         opened, causes, seen, closed = self._open, self.causes, self._seen, self._closed
+        own, tokens = len(seen), self.tokens
         dropped = cleared = 0
         compacts = False
         for n, (entry, why) in delta.items():
             held = opened.get(n)
-            number = None
             if entry is None:
                 if held is None:
-                    if n < len(seen) and not seen[n] and why is not None:
+                    if n < own and not seen[n] and why is not None:  # it arrived and left before any call saw it
                         seen[n] = 1
                         row = self._items[n].row
                         closed.append((n, float(n), turn, turn, "verbatim", row.content, row.tokens, len(causes)))
                         causes.append((turn, n, why))
                     continue
-                if why is not None:
-                    number = len(causes)
-                    causes.append((turn, n, why))
                 start, old = held
+                number = None if why is None else len(causes)
+                if why is not None:
+                    causes.append((turn, n, why))
                 closed.append((n, old.pos, start, turn, old.form, old.content, old.tokens, number))
-                self.tokens -= old.tokens
+                tokens -= old.tokens
                 del opened[n]
                 dropped += 1
                 continue
-            if held is not None and (held[1] is entry or same(held[1], entry)):
+            if held is None:
+                if why is not None and (n >= own or seen[n] or entry.form != "verbatim"):
+                    causes.append((turn, n, why))
+            elif held[1] is entry or same(held[1], entry):
                 continue
-            if why is not None and (held is not None or entry.form != "verbatim" or n >= len(seen) or seen[n]):
-                number = len(causes)
-                causes.append((turn, n, why))
-            if held is not None:
+            else:
                 start, old = held
+                number = None if why is None else len(causes)
+                if why is not None:
+                    causes.append((turn, n, why))
                 closed.append((n, old.pos, start, turn, old.form, old.content, old.tokens, number))
-                self.tokens -= old.tokens
-                cleared += n < len(seen)
-            if n < len(seen):
+                tokens -= old.tokens
+                cleared += n < own
+            if n < own:
                 seen[n] = 1
             else:
                 compacts = True
             if entry.volatile:
                 self.volatile.add(entry.content)
             opened[n] = (turn, entry)
-            self.tokens += entry.tokens
+            tokens += entry.tokens
+        self.tokens = tokens
         if dropped:
             self.cuts.append((turn, "compact" if compacts else "truncate", dropped, len(opened)))
         elif cleared:

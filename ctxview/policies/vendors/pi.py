@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
+from ctxview.policies.digest import is_digest
 from ctxview.policies.edits import Edit
 from ctxview.policies.items import Entry
 from ctxview.policies.parts import digest_of, folded, request_groups
 from ctxview.policies.policy import Context, Param, Policy
 from ctxview.policies.window import Window
+
+_FILES: Final = re.compile(r"^files (read|modified): (.+)$", re.MULTILINE)
 
 
 def _when(tokens: int, ctx: Context) -> bool:
@@ -35,10 +39,13 @@ def _compact(window: Window, ctx: Context) -> Sequence[Edit]:
 
 
 def _files(gone: Sequence[Entry], ctx: Context) -> list[str]:
-    """The files that were read and modified, one line each."""
+    """The files that were read and modified, one line each; an earlier summary's among them."""
     found: dict[str, dict[str, None]] = {"read": {}, "modified": {}}
-    for n in sorted({n for e in gone for n in (e.covers or (e.n,))}):
-        for row in ctx.facts.observations(n):
+    for entry in gone:
+        if is_digest(entry):
+            for word, names in _FILES.findall(entry.text()):
+                found[word] |= dict.fromkeys(names.split(", "))
+        for row in ctx.facts.observations(entry.n):
             is_file = row.key is not None and row.key.startswith("file:") and row.since <= ctx.turn
             if is_file and row.effect in ("read", "write", "edit"):
                 found["read" if row.effect == "read" else "modified"][(row.key or "")[5:]] = None
