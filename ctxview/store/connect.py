@@ -67,7 +67,8 @@ def open_existing(path: Path) -> duckdb.DuckDBPyConnection:
         raise UnreadableError(f"{path} is no file", again)
     with path.open("rb") as file:
         if file.read(12)[8:] != b"DUCK":
-            raise UnreadableError(f"{path} is no ctxview database", "name one that `--db` made, or load the trace again")
+            fix = "name one that `--db` made, or load the trace again"
+            raise UnreadableError(f"{path} is no ctxview database", fix)
     try:
         con = connect(os.fspath(path), read_only=True)
     except duckdb.Error as error:
