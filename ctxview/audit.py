@@ -9,15 +9,15 @@ fit is shown, never hidden.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
-from ctxview.model import CutRow, EditRow, Stretch, TurnRow
-from ctxview.reconstruct import find_unexplained
-from ctxview.window import SessionView
+from ctxview.model import CutRow, EditRow, Stretch
+from ctxview.reconstruct import Course, Fall
+from ctxview.reconstruct.course import Sender
 
 LEAST_TURNS: Final = 4
 """Fewer turns than this fit any line: they stay uncalibrated."""
@@ -34,73 +34,30 @@ _MOST_POINTS: Final = 600
 """Turns looked at while searching for the factor; more change nothing but the time it takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
-    stretches: tuple[Stretch, ...]
-    cuts: tuple[CutRow, ...]
-    """Falls that nothing in the log explains, numbered after the session's own cuts."""
-    edits: tuple[EditRow, ...]
-    """Doubts about the tool results of such windows, numbered after the session's own edits."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Point:
+class _Point(NamedTuple):
     turn: int
     counted: int
     recorded: int
 
 
-def audit_view(view: SessionView) -> Audit:
-    """Fit a session's stretches, and find the falls of its recorded size that nothing explains."""
-    counted = {t: view.counted(t) for t in range(1, view.now)}
-    stretches = fit(view.turns, view.cuts, {t: size + view.framing_series[t] for t, size in counted.items()})
-    falls = find_unexplained(view.turns, view.cuts, counted.__getitem__)
-    cuts: list[CutRow] = []
-    edits: list[EditRow] = []
-    for turn, before, after in falls:
-        number = len(view.cuts) + len(cuts)
-        call = view.turns[turn - 1]
-        doubtful = [w for w in view.window(turn) if w.block.kind == "tool_result" and w.entered < turn]
-        cuts.append(
-            CutRow(
-                number,
-                turn,
-                "unexplained",
-                None,
-                before,
-                after,
-                0,
-                len(view.spans_at(turn)),
-                None,
-                call.file,
-                call.line,
-            )
-        )
-        edits += [
-            EditRow(
-                n=len(view.edits) + len(edits) + i,
-                turn=turn,
-                layer="recorded",
-                rule="unexplained",
-                reason="may no longer be in the window: its recorded size fell with nothing in the log to explain it",
-                block=w.block.n,
-                action="tag",
-                at=None,
-                covers=(),
-                evidence={"before": before, "after": after},
-                cut=number,
-            )
-            for i, w in enumerate(doubtful)
-        ]
-    return Audit(tuple(stretches), tuple(cuts), tuple(edits))
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """What stood in the window of a turn whose recorded size fell without a reason."""
+
+    file: str
+    line: int
+    """Where the log has the call."""
+    blocks: int
+    results: Sequence[int]
+    """Block numbers of the tool results that stood there before."""
 
 
-def fit(turns: Sequence[TurnRow], cuts: Sequence[CutRow], counted: Mapping[int, int]) -> list[Stretch]:
-    """Fit the session's stretches. `counted`: turn -> counted tokens of its rebuilt window, framing included.
+def fit(course: Course, cuts: Sequence[CutRow]) -> list[Stretch]:
+    """Fit a session's stretches, framing included in what is counted.
 
     A stretch ends at a cut, a microcompaction, and where the model or the client's version changes.
     """
-    stretches = _split(turns, cuts, counted)
+    stretches = _split(course, cuts)
     fitted: list[Stretch] = []
     for model in dict.fromkeys(model for model, _ in stretches):
         own = [points for m, points in stretches if m == model and len(points) >= LEAST_TURNS]
@@ -115,21 +72,58 @@ def fit(turns: Sequence[TurnRow], cuts: Sequence[CutRow], counted: Mapping[int, 
     return sorted(fitted, key=lambda s: s.start)
 
 
-def _split(
-    turns: Sequence[TurnRow], cuts: Sequence[CutRow], counted: Mapping[int, int]
-) -> list[tuple[str | None, list[_Point]]]:
+def unexplained_cut(fall: Fall, number: int, first_edit: int, there: Doubtful) -> tuple[CutRow, list[EditRow]]:
+    """A fall that nothing in the log explains, as a cut, and a doubt about each tool result that may have left.
+
+    `number` and `first_edit` follow the session's own cuts and edits.
+    """
+    cut = CutRow(
+        n=number,
+        turn=fall.turn,
+        kind="unexplained",
+        trigger=None,
+        before=fall.before,
+        after=fall.after,
+        dropped=0,
+        kept=there.blocks,
+        summary_tokens=None,
+        file=there.file,
+        line=there.line,
+    )
+    edits = [
+        EditRow(
+            n=n,
+            turn=fall.turn,
+            layer="recorded",
+            rule="unexplained",
+            reason="may no longer be in the window: its recorded size fell with nothing in the log to explain it",
+            block=block,
+            action="tag",
+            at=None,
+            covers=(),
+            evidence={"before": fall.before, "after": fall.after},
+            cut=number,
+        )
+        for n, block in enumerate(there.results, first_edit)
+    ]
+    return cut, edits
+
+
+def _split(course: Course, cuts: Sequence[CutRow]) -> list[tuple[str | None, list[_Point]]]:
     ends = {c.turn for c in cuts}
+    counted, framing = course.counted(), course.framing()
     found: list[tuple[str | None, list[_Point]]] = []
-    key: tuple[str | None, str | None] | None = None
+    key: Sender | None = None
     broken = True
-    for turn in turns:
-        broken = broken or turn.turn in ends or (turn.model, turn.client) != key
-        if turn.recorded is None:
+    for turn in range(1, len(course) + 1):
+        sender, recorded = course.sender(turn), course.recorded(turn)
+        broken = broken or turn in ends or sender != key
+        if recorded is None:
             continue
         if broken:
-            found.append((turn.model, []))
-            key, broken = (turn.model, turn.client), False
-        found[-1][1].append(_Point(turn.turn, counted[turn.turn], turn.recorded))
+            found.append((sender[0], []))
+            key, broken = sender, False
+        found[-1][1].append(_Point(turn, counted[turn] + framing[turn], recorded))
     return found
 
 

@@ -9,8 +9,10 @@ All values are frozen.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, TypeAlias
+
+from ctxview.values import dataclass
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Kind: TypeAlias = Literal[

@@ -86,7 +86,7 @@ def main() -> None:
     printed = 0
     for path in given.paths:
         for session in sessions([path]):
-            observations, changes = session.finder.finish()
+            observations, changes = session.finder.drain()
             resources = Resources(observations, changes)
             effects.update(row.effect for row in observations)
             for row in observations:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from collections import Counter as Tally
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ctxview.audit import audit_view
+from ctxview.audit import Doubtful, fit, unexplained_cut
 from ctxview.errors import UnreadableError
 from ctxview.ingest.contents import Contents
 from ctxview.ingest.inputs import Inputs, ProgressCall, sidecar_of
-from ctxview.ingest.sessions import Session
+from ctxview.ingest.sessions import Finished, Session
 from ctxview.ingest.settings import Settings, settings_for
 from ctxview.ingest.trace import Trace
 from ctxview.loaders.registry import detect, explain_unknown
 from ctxview.loaders.source import Loader, Source, SourceFile
 from ctxview.model import FileRow, Issue, IssueRow, Progress, Record, SessionStart
 from ctxview.quiet import no_collection
+from ctxview.reconstruct import find_unexplained
 from ctxview.store import Store
 
 
@@ -166,25 +166,29 @@ class _Ingest:
 
     def finish(self) -> None:
         self._contents.settle()
+        finished: list[Finished] = []
         with self.store.together():
-            for session in self._sessions.values():
-                session.finish()
-        audited = [name for name, session in self._sessions.items() if session.has_usage]
-        rows = [session.row for session in self._sessions.values()]
-        self.store.add_sessions(sorted(rows, key=lambda row: row.parent is not None))
+            for name in list(self._sessions):
+                finished.append(self._sessions.pop(name).finish())
+        self.store.add_sessions(sorted((f.row for f in finished), key=lambda row: row.parent is not None))
         self.store.add_files(file.row() for file in self._files.values())
         self.store.add_issues(IssueRow(i.file, i.line, i.byte, i.severity, i.reason, i.session) for i in self.issues)
-        self._sessions.clear()
-        gc.collect()  # what reading needed is not needed by the audit, and it is held in cycles
-        self._audit(audited)
+        with self.store.together():
+            for session in finished:
+                self._audit(session)
         self.store.finish()
 
-    def _audit(self, sessions: Sequence[str]) -> None:
-        for session in sessions:
-            found = audit_view(self.store.view(session))
-            self.store.add_audit(session, found.stretches)
-            self.store.add_cuts(session, found.cuts)
-            self.store.add_edits(session, found.edits)
+    def _audit(self, done: Finished) -> None:
+        if not done.course.has_usage:
+            return
+        self.store.add_audit(done.session, fit(done.course, done.cuts))
+        cuts, edits = len(done.cuts), done.edits
+        for fall in find_unexplained(done.course, done.cuts):
+            there = Doubtful(*self.store.standing_at(done.session, fall.turn))
+            cut, doubts = unexplained_cut(fall, cuts, edits, there)
+            self.store.add_cuts(done.session, [cut])
+            self.store.add_edits(done.session, doubts)
+            cuts, edits = cuts + 1, edits + len(doubts)
 
     def _tell(self, file: str, done: int, total: int) -> None:
         if self._progress is not None:

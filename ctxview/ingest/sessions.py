@@ -4,19 +4,46 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ctxview.annotate import Facts
 from ctxview.annotate.observations import ObservationFinder
 from ctxview.annotate.pins import PinFinder
 from ctxview.ingest.contents import Contents
 from ctxview.ingest.settings import Settings
-from ctxview.model import Block, BlockRow, Call, CallEnd, Cut, Edit, SessionRow, SessionStart, Snapshot, SpanRow
-from ctxview.reconstruct import Arrival, SessionBuilder
+from ctxview.model import (
+    KINDS,
+    Block,
+    BlockRow,
+    Call,
+    CallEnd,
+    Cut,
+    CutRow,
+    Edit,
+    EditRow,
+    SessionRow,
+    SessionStart,
+    Snapshot,
+    SpanRow,
+    TurnRow,
+)
+from ctxview.reconstruct import Arrival, Course, SessionBuilder
 from ctxview.store import Store
 from ctxview.tokens import image_tokens, thinking_tokens
 from ctxview.window.view import PREVIEW_CHARS
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What is left of a session to do: its row, and what the audit needs."""
+
+    session: str
+    row: SessionRow
+    course: Course
+    cuts: Sequence[CutRow]
+    edits: int
+    """How many edits it has."""
 
 
 class Session:
@@ -28,20 +55,21 @@ class Session:
         self._waiting: deque[tuple[Arrival, int]] = deque()
         """Blocks to be written, each with the content key of its tool's name (-1 for none). Their texts are those that
         wait to be counted, so holding them costs nothing more."""
+        self._turns: list[TurnRow] = []
+        self._edits: list[EditRow] = []
+        self._spans: list[SpanRow] = []
+        """Rows to be written; spans once the texts of their forms have been counted."""
         self._tokens = array("q")
         """Tokens of each block's verbatim text, by block number."""
         self._verbatim = array("q")
         """Content key of each block's verbatim text."""
+        self._kinds = bytearray()
+        """Kind of each block, as its place in KINDS."""
         self._model: str | None = None
-        self._has_usage = False
         self._pins = PinFinder(settings.pins)
         self._observations = ObservationFinder(settings.resources, start.cwd)
-        self._builder = SessionBuilder(start, contents.keep, self._arrive)
-
-    @property
-    def has_usage(self) -> bool:
-        """Whether any of its calls recorded the size of its window."""
-        return self._has_usage
+        self._builder = SessionBuilder(start, contents.keep, self._arrive, self)
+        self._course = Course()
 
     @property
     def start(self) -> SessionStart:
@@ -60,11 +88,48 @@ class Session:
         key = self._contents.keep(name) if name else -1
         self._waiting.append((arrival, key))
 
+    def take(self, turns: list[TurnRow], spans: list[SpanRow], edits: list[EditRow]) -> None:
+        """Rows of the builder that are finished."""
+        self._turns += turns
+        self._spans += spans
+        self._edits += edits
+
     def settle(self) -> None:
-        """Write the blocks whose texts have been counted."""
-        rows = list(self._ready())
-        if rows:
-            self._store.add_blocks(self.start.session, rows)
+        """Write the blocks and spans whose texts have been counted, and what else is finished."""
+        session = self.start.session
+        if rows := list(self._ready()):
+            self._store.add_blocks(session, rows)
+        if self._turns:
+            self._store.add_turns(session, self._turns)
+            for turn in self._turns:
+                self._course.add_turn(turn)
+            self._turns = []
+        if self._edits:
+            self._store.add_edits(session, self._edits)
+            self._edits = []
+        if self._spans:
+            self._write_spans()
+        observations, changes = self._observations.drain()
+        self._store.add_facts(session, Facts((), observations, changes))
+
+    def _write_spans(self) -> None:
+        counted, blocks = len(self._contents.tokens), len(self._tokens)
+        ready: list[SpanRow] = []
+        wait: list[SpanRow] = []
+        for span in self._spans:
+            (ready if span.content < counted and span.block < blocks else wait).append(span)
+        self._spans = wait
+        self._store.add_spans(self.start.session, self._sized(ready))
+
+    def _sized(self, spans: list[SpanRow]) -> Iterator[SpanRow]:
+        for span in spans:
+            block = span.block
+            is_verbatim = span.content == self._verbatim[block]
+            tokens = self._tokens[block] if is_verbatim else self._contents.tokens[span.content]
+            self._course.add_span(span.start, span.end, tokens, KINDS[self._kinds[block]])
+            yield SpanRow(
+                block, span.pos, span.start, span.end, span.form, span.content, tokens, span.ended_by
+            )
 
     def _ready(self) -> Iterator[BlockRow]:
         counted = len(self._contents.tokens)
@@ -83,6 +148,7 @@ class Session:
             tokens, estimated = thinking_tokens(block.signature, tokens), True
         self._tokens.append(tokens)
         self._verbatim.append(arrival.content)
+        self._kinds.append(KINDS.index(block.kind))
         return BlockRow(
             n=arrival.n,
             id=block.id,
@@ -110,31 +176,24 @@ class Session:
             image=_image_words(block),
         )
 
-    def finish(self) -> None:
+    def finish(self) -> Finished:
         """Write everything else, once all texts are counted. The session row is written with all others, in order."""
         built = self._builder.finish()
+        self.take(built.turns, built.spans, built.edits)
         self.settle()
-        self._has_usage = any(turn.recorded is not None for turn in built.turns)
         session = self.start.session
-        self._store.add_turns(session, built.turns)
-        self._store.add_spans(session, (replace(s, tokens=self._span_tokens(s)) for s in built.spans))
-        self._store.add_edits(session, built.edits)
-        observations, changes = self._observations.finish()
-        self._store.add_facts(session, Facts(self._pins.finish(), observations, changes))
-        self._store.add_cuts(
-            session,
-            (
-                replace(cut, summary_tokens=sum(self._tokens[n] for n in built.summaries[cut.n]))
-                if cut.n in built.summaries
-                else cut
-                for cut in built.cuts
-            ),
-        )
-
-    def _span_tokens(self, span: SpanRow) -> int:
-        if span.content == self._verbatim[span.block]:
-            return self._tokens[span.block]
-        return self._contents.tokens[span.content]
+        self._store.amend_turns(session, built.late)
+        for turn, end in built.late.items():
+            self._course.amend(turn, end.usage.prompt if end.usage else None)
+        self._store.add_facts(session, Facts(self._pins.finish(), (), ()))
+        cuts = [
+            replace(cut, summary_tokens=sum(self._tokens[n] for n in built.summaries[cut.n]))
+            if cut.n in built.summaries
+            else cut
+            for cut in built.cuts
+        ]
+        self._store.add_cuts(session, cuts)
+        return Finished(session, self.row, self._course, cuts, self._builder.edits)
 
     @property
     def row(self) -> SessionRow:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeAlias
 
-Key: TypeAlias = tuple[str, str, str | None, int]
-"""(role, kind, call id or else the id of a block without text, content key)"""
+Key: TypeAlias = tuple[int, int, int, int]
+"""(role, kind, call id or else the id of a block without text, content key), each as a number; 0 for no id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ def align(old: Sequence[Key], new: Sequence[Key]) -> Alignment:
 def _changed(old: Sequence[Key], new: Sequence[Key], kept: dict[int, int]) -> dict[int, int]:
     """Pair what is left by kind and call id, as long as the order of the survivors holds."""
     taken = set(kept.values())
-    by_call: dict[tuple[str, str | None], int] = {
-        (k[1], k[2]): i for i, k in enumerate(old) if k[2] is not None and i not in taken
+    by_call: dict[tuple[int, int], int] = {
+        (k[1], k[2]): i for i, k in enumerate(old) if k[2] and i not in taken
     }
     changed: dict[int, int] = {}
     before = -1

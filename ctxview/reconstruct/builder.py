@@ -6,11 +6,15 @@ cuts) is applied as it stands; captured windows are aligned with what is known, 
 
 from __future__ import annotations
 
+from array import array
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final, Protocol
 
+from ctxview.compact import CompactMap
 from ctxview.model import (
+    KINDS,
     Action,
     Block,
     Call,
@@ -25,6 +29,7 @@ from ctxview.model import (
     Kind,
     Origin,
     Place,
+    Role,
     SessionStart,
     Snapshot,
     SpanRow,
@@ -34,6 +39,11 @@ from ctxview.model import (
 from ctxview.reconstruct.align import Key, align
 from ctxview.reconstruct.markers import form_of
 from ctxview.window.journal import Journal
+
+_HELD: Final = 4_096
+"""Closed spans and edits that wait, at most, before they are handed on."""
+_OPEN_TURNS: Final = 256
+"""Newest turns that are held, because what a response reported may come late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +56,15 @@ class Arrival:
     content: int
 
 
+class Taker(Protocol):
+    """Takes the rows of a session while it is being built, so that a long one does not have to be held."""
+
+    def take(self, turns: list[TurnRow], spans: list[SpanRow], edits: list[EditRow]) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A finished session."""
+    """A finished session: its rows, those that were handed on while it was built left out."""
 
     spans: list[SpanRow]
     turns: list[TurnRow]
@@ -56,6 +72,8 @@ class Built:
     cuts: list[CutRow]
     summaries: Mapping[int, tuple[int, ...]]
     """Cut index -> block numbers of the summary it inserted."""
+    late: Mapping[int, CallEnd]
+    """Turn -> what its response reported after the turn was handed on."""
 
 
 @dataclass(slots=True)
@@ -66,37 +84,50 @@ class _Turn:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What alignment needs of a block."""
-
-    key: Key
-    kind: Kind
-    chars: int
-    human: bool
-
-
 # What a client re-sends or not as it likes; its coming and going is no cut.
-_LOOSE: frozenset[Kind] = frozenset({"note", "thinking", "system", "tools"})
+_LOOSE: Final = frozenset(KINDS.index(kind) for kind in ("note", "thinking", "system", "tools"))
+_ROLES: Final[Mapping[Role, int]] = {"system": 0, "user": 1, "assistant": 2, "tool": 3}
+_KINDS: Final[Mapping[Kind, int]] = {kind: code for code, kind in enumerate(KINDS)}
 
 
 class SessionBuilder:
     """Feed it one session's events in order, then `finish`.
 
-    `keep(text)` stores a text and returns its content key; `arrive(arrival)` receives each block once.
+    `keep(text)` stores a text and returns its content key; `arrive(arrival)` receives each block once; `taker`, if
+    there is one, receives finished rows from time to time.
     """
 
-    def __init__(self, start: SessionStart, keep: Callable[[str], int], arrive: Callable[[Arrival], None]) -> None:
+    def __init__(
+        self,
+        start: SessionStart,
+        keep: Callable[[str], int],
+        arrive: Callable[[Arrival], None],
+        taker: Taker | None = None,
+    ) -> None:
         self.start = start
         self._keep = keep
         self._arrive = arrive
+        self._taker = taker
         self._journal = Journal()
-        self._known: list[_Known] = []
-        self._n: dict[str, int] = {}
-        self._by_key: dict[Key, list[int]] = {}
-        self._turns: list[_Turn] = []
-        self._turn_of_call: dict[str, int] = {}
+        # By block number: what alignment needs of a block, a few bytes each.
+        self._roles = bytearray()
+        self._kinds = bytearray()
+        self._refs = array("q")
+        """Hash of the call id, or of the id of a block without text; 0 for none."""
+        self._contents = array("q")
+        self._chars = array("q")
+        self._n = CompactMap()
+        """Block number by id."""
+        self._by_key: dict[Key, list[int]] | None = None
+        """Block numbers by what tells blocks apart; made when a captured window comes."""
+        self._turns: deque[_Turn] = deque()
+        """The newest turns."""
+        self._calls = 0
+        self._turn_of_call = CompactMap()
+        """Number of earlier calls, by call id."""
+        self._late: dict[int, CallEnd] = {}
         self._edits: list[EditRow] = []
+        self._edit_count = 0
         self._cuts: list[CutRow] = []
         self._summaries: dict[int, list[int]] = {}
         self._open_cut: int | None = None
@@ -106,41 +137,63 @@ class SessionBuilder:
     # ---------------------------------------------------------------- events
 
     def feed(self, event: SessionStart | Block | Call | CallEnd | Edit | Cut | Snapshot) -> None:
-        match event:
-            case Block():
-                self._block(event)
-            case Call():
-                self._call(event)
-            case CallEnd():
-                self._call_end(event)
-            case Edit():
-                self._edit(event, None)
-            case Cut():
-                self._cut(event)
-            case Snapshot():
-                self._snapshot(event)
-            case SessionStart():
-                self.start = event
+        kind = type(event)
+        if kind is Block:
+            self._block(event)  # type: ignore[arg-type]
+        elif kind is Call:
+            self._call(event)  # type: ignore[arg-type]
+        elif kind is CallEnd:
+            self._call_end(event)  # type: ignore[arg-type]
+        elif kind is Edit:
+            self._edit(event, None)  # type: ignore[arg-type]
+        elif kind is Cut:
+            self._cut(event)  # type: ignore[arg-type]
+        elif kind is Snapshot:
+            self._snapshot(event)  # type: ignore[arg-type]
+        else:
+            self.start = event  # type: ignore[assignment]
 
     def finish(self) -> Built:
         return Built(
             spans=self._journal.close(),
-            turns=[_turn_row(i + 1, t) for i, t in enumerate(self._turns)],
+            turns=self._turn_rows(0),
             edits=self._edits,
             cuts=self._cuts,
             summaries={cut: tuple(blocks) for cut, blocks in self._summaries.items()},
+            late=self._late,
         )
 
     @property
+    def edits(self) -> int:
+        """How many there were so far."""
+        return self._edit_count
+
+    @property
     def _next_turn(self) -> int:
-        return len(self._turns) + 1
+        return self._calls + 1
+
+    def _hand_on(self) -> None:
+        """Give away what is finished, once there is enough of it."""
+        if self._taker is None:
+            return
+        if self._journal.closed + len(self._edits) >= _HELD or len(self._turns) > 2 * _OPEN_TURNS:
+            edits, self._edits = self._edits, []
+            self._taker.take(self._turn_rows(_OPEN_TURNS), self._journal.take(), edits)
+
+    def _turn_rows(self, held: int) -> list[TurnRow]:
+        """The oldest turns that are here, all but the newest `held`; they are let go."""
+        rows: list[TurnRow] = []
+        while len(self._turns) > held:
+            number = self._calls - len(self._turns) + 1
+            rows.append(_turn_row(number, self._turns.popleft()))
+        return rows
 
     # -------------------------------------------------------------- arrivals
 
     def _block(self, event: Block) -> None:
         n, content = self._register(event)
         if not event.enters:
-            number = len(self._edits)
+            number = self._edit_count
             self._journal.append(n, self._next_turn, content)
             self._add_edit(n, "drop", "never-sent", event.note or "the log shows no call that it was sent in", None)
             self._journal.drop(n, self._next_turn, number)
@@ -152,16 +205,23 @@ class SessionBuilder:
     def _register(self, event: Block) -> tuple[int, int]:
         """Give the block its number and keep its text."""
         content = self._keep(event.text)
-        n = len(self._known)
-        key = _key(event, content)
-        self._known.append(_Known(key, event.kind, len(event.text), event.human))
-        self._by_key.setdefault(key, []).append(n)
+        n = len(self._contents)
+        self._roles.append(_ROLES[event.role])
+        self._kinds.append(_KINDS[event.kind])
+        self._refs.append(_ref(event))
+        self._contents.append(content)
+        self._chars.append(len(event.text))
+        if self._by_key is not None:
+            self._by_key.setdefault(self._key(n), []).append(n)
         self._n[event.id] = n
         if event.at:
             self.first_at = self.first_at or event.at
             self.last_at = event.at
-        self._arrive(Arrival(event, n, len(self._turns), content))
+        self._arrive(Arrival(event, n, self._calls, content))
         return n, content
+
+    def _key(self, n: int) -> Key:
+        return self._roles[n], self._kinds[n], self._refs[n], self._contents[n]
 
     def _place(self, n: int, content: int, place: Place, form: Form) -> None:
         turn = self._next_turn
@@ -193,16 +253,29 @@ class SessionBuilder:
     def _call(self, event: Call) -> None:
         if event.id in self._turn_of_call:
             return
-        self._turn_of_call[event.id] = len(self._turns)
+        self._hand_on()
+        self._turn_of_call[event.id] = self._calls
         self._turns.append(_Turn(event))
+        self._calls += 1
         self._open_cut = None
         if event.at:
             self.first_at = self.first_at or event.at
             self.last_at = event.at
 
     def _call_end(self, event: CallEnd) -> None:
-        index = self._turn_of_call.get(event.id)
-        if index is None:
+        number = self._turn_of_call.get(event.id)
+        if number is None:
+            return
+        index = number - (self._calls - len(self._turns))
+        if index < 0:
+            known = self._late.get(number + 1, event)
+            self._late[number + 1] = CallEnd(
+                event.session,
+                event.id,
+                event.usage or known.usage,
+                event.stop_reason or known.stop_reason,
+                event.error or known.error,
+            )
             return
         turn = self._turns[index]
         turn.usage = event.usage or turn.usage
@@ -218,7 +291,7 @@ class SessionBuilder:
             return False
         journal, turn = self._journal, self._next_turn
         is_open = n in journal
-        number = len(self._edits)
+        number = self._edit_count
         if event.action == "drop":
             if not is_open:
                 return False
@@ -230,7 +303,7 @@ class SessionBuilder:
         elif event.action == "insert":
             if is_open:
                 return False
-            self._place(n, self._known[n].key[3], event.place or Place(), event.form)
+            self._place(n, self._contents[n], event.place or Place(), event.form)
         elif event.action == "move":
             if not is_open:
                 return False
@@ -265,7 +338,7 @@ class SessionBuilder:
     ) -> None:
         self._edits.append(
             EditRow(
-                n=len(self._edits),
+                n=self._edit_count,
                 turn=self._next_turn,
                 layer=layer,
                 rule=rule,
@@ -278,6 +351,7 @@ class SessionBuilder:
                 cut=cut,
             )
         )
+        self._edit_count += 1
 
     def _cut(self, event: Cut) -> None:
         number = len(self._cuts)
@@ -318,19 +392,20 @@ class SessionBuilder:
         """Make the window exactly `event.blocks`, naming every difference as an edit."""
         old = self._journal.blocks()
         contents = [self._keep(b.text) for b in event.blocks]
-        new_keys = [_key(b, c) for b, c in zip(event.blocks, contents)]
-        found = align([(*self._known[n].key[:3], self._journal.content(n)) for n in old], new_keys)
+        new_keys = [(_ROLES[b.role], _KINDS[b.kind], _ref(b), c) for b, c in zip(event.blocks, contents)]
+        content = self._journal.content
+        found = align([(self._roles[n], self._kinds[n], self._refs[n], content(n)) for n in old], new_keys)
         staying = {old[i] for i in found.kept.values()} | {old[i] for i in found.changed.values()}
         gone = [n for n in old if n not in staying]
         cleared = [
             i
             for i, a in found.changed.items()
-            if form_of(event.blocks[i].text, self._known[old[a]].chars) != "verbatim"
+            if form_of(event.blocks[i].text, self._chars[old[a]]) != "verbatim"
         ]
         kind = event.cut or self._kind_of_cut(gone, cleared)
         cut = len(self._cuts) if kind is not None and old else None
         for n in gone:
-            number = len(self._edits)
+            number = self._edit_count
             self._add_edit(n, "drop", kind or "not-resent", f"not in the captured request: {event.why}", cut)
             self._journal.drop(n, self._next_turn, number)
         for index, block in enumerate(event.blocks):
@@ -348,20 +423,24 @@ class SessionBuilder:
         A response that the client did not send on (an aborted one) was in no window yet and makes no cut.
         """
         turn = self._next_turn
-        lost = [n for n in gone if self._known[n].kind not in _LOOSE and self._journal.start(n) < turn]
+        lost = [n for n in gone if self._kinds[n] not in _LOOSE and self._journal.start(n) < turn]
         if lost:
             return "truncate"
         return "clear" if cleared else None
 
     def _change(self, n: int, block: Block, content: int, cut: int | None, why: str) -> None:
-        form = form_of(block.text, self._known[n].chars)
-        number = len(self._edits)
-        evidence = {"chars_before": self._known[n].chars, "chars_after": len(block.text)}
+        form = form_of(block.text, self._chars[n])
+        number = self._edit_count
+        evidence = {"chars_before": self._chars[n], "chars_after": len(block.text)}
         self._add_edit(n, "replace", form, f"sent in another form: {why}", cut, evidence=evidence)
         self._journal.replace(n, self._next_turn, content, form, number)
 
     def _gone(self, block: Block, key: Key) -> int | None:
         """A block that left, of the same content: the one of the same id, else the oldest."""
+        if self._by_key is None:
+            self._by_key = {}
+            for n in range(len(self._contents)):
+                self._by_key.setdefault(self._key(n), []).append(n)
         gone = [n for n in self._by_key.get(key, ()) if n not in self._journal]
         same = self._n.get(block.id)
         return same if same in gone else next(iter(gone), None)
@@ -370,7 +449,7 @@ class SessionBuilder:
         """A block of the snapshot that was not in the window before: one that comes back, or a new one."""
         back = self._gone(block, key)
         form: Form = "summary" if block.kind == "summary" else "verbatim"
-        if back is not None and self._turns:
+        if back is not None and self._calls:
             self._journal.insert(back, index, self._next_turn, key[3], form)
             self._add_edit(back, "insert", "sent-again", f"back in the captured request: {why}", cut)
             return
@@ -380,12 +459,14 @@ class SessionBuilder:
             self._note_insert(n, block)
 
 
-def _key(block: Block, content: int) -> Key:
-    """What tells a block from others: its content, and where it has no text (thinking that was not logged) its id."""
-    return block.role, block.kind, block.call_id or (None if block.text else block.id), content
+def _ref(block: Block) -> int:
+    """What tells a block from others beside its content: its call, and where it has no text (thinking that was not
+    logged) its id."""
+    ref = block.call_id or (None if block.text else block.id)
+    return 0 if ref is None else hash(ref) or 1
 
 
-def _renamed(block: Block, taken: Mapping[str, int]) -> Block:
+def _renamed(block: Block, taken: CompactMap) -> Block:
     """The block under an id that is still free: equal texts are told apart by occurrence."""
     if block.id not in taken:
         return block

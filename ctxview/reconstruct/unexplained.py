@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from ctxview.model import CutRow, TurnRow
+from ctxview.model import CutRow
+from ctxview.reconstruct.course import Course
 
 LEAST_TOKENS: Final = 5_000
 LEAST_SHARE: Final = 0.2
 """A fall counts when it is more than both: smaller ones come from reminders and thinking that are not re-sent."""
 
 
-def find_unexplained(
-    turns: Sequence[TurnRow], cuts: Sequence[CutRow], counted: Callable[[int], int]
-) -> list[tuple[int, int, int]]:
-    """(turn, recorded before, recorded at turn) of each fall that neither a logged cut nor the known blocks explain.
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """The recorded size fell from `before` to `after` at `turn`."""
 
-    Only neighbouring turns of one model are compared. `counted(turn)` gives the counted tokens of a window: a fall
-    that the rebuilt window shares is explained.
+    turn: int
+    before: int
+    after: int
+
+
+def find_unexplained(course: Course, cuts: Sequence[CutRow]) -> list[Fall]:
+    """Each fall that neither a logged cut nor the known blocks explain.
+
+    Only neighbouring turns of one model are compared. A fall that the rebuilt windows share is explained.
     """
     explained = {c.turn for c in cuts}
+    counted = course.counted()
     found = []
-    for before, after in pairwise(turns):
-        if before.recorded is None or after.recorded is None or before.model != after.model:
+    for turn in range(2, len(course) + 1):
+        before, after = course.recorded(turn - 1), course.recorded(turn)
+        if before is None or after is None or course.sender(turn - 1)[0] != course.sender(turn)[0]:
             continue
-        fall = before.recorded - after.recorded
-        known = max(0, counted(before.turn) - counted(after.turn))
-        if after.turn not in explained and fall - known > max(LEAST_TOKENS, LEAST_SHARE * before.recorded):
-            found.append((after.turn, before.recorded, after.recorded))
+        known = max(0, counted[turn - 1] - counted[turn])
+        if turn not in explained and before - after - known > max(LEAST_TOKENS, LEAST_SHARE * before):
+            found.append(Fall(turn, before, after))
     return found

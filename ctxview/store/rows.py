@@ -75,6 +75,21 @@ SESSION: Final = """
     SELECT session, parent, parent_call, agent, format, client, title, cwd, "limit", joins_roles, started, ended
     FROM sessions WHERE n = ?
 """
+AMEND_USAGE: Final = """
+    UPDATE turns SET input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?, output_partial = ?
+    WHERE session_n = ? AND turn = ?
+"""
+AMEND_END: Final = """
+    UPDATE turns SET stop_reason = coalesce(?, stop_reason), error = coalesce(?, error) WHERE session_n = ? AND turn = ?
+"""
+STANDING: Final = """
+    SELECT s.block, b.kind = 'tool_result' AND (s.start < $2 OR EXISTS (
+        SELECT 1 FROM spans p WHERE p.block_key = s.block_key AND p."end" = $2 AND p.start < p."end"
+    ))
+    FROM spans s JOIN blocks b USING (block_key)
+    WHERE s.session_n = $1 AND s.start <= $2 AND s."end" > $2
+    ORDER BY s.pos
+"""
 STALE_AFTER: Final = "SELECT value FROM meta WHERE key = 'stale_after'"
 NUMBER: Final = "SELECT n FROM sessions WHERE session = ?"
 ISSUES: Final = "SELECT file, line, byte, severity, reason, session FROM issues ORDER BY n"

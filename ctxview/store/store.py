@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
@@ -20,7 +20,7 @@ import duckdb
 from ctxview import __version__
 from ctxview.annotate import Facts
 from ctxview.errors import UsageError
-from ctxview.model import BlockRow, CutRow, EditRow, FileRow, IssueRow, SessionRow, SpanRow, Stretch, TurnRow
+from ctxview.model import BlockRow, CallEnd, CutRow, EditRow, FileRow, IssueRow, SessionRow, SpanRow, Stretch, TurnRow
 from ctxview.quiet import no_collection
 from ctxview.store import rows as r
 from ctxview.store.connect import SCHEMA, Building, connect, open_existing, script
@@ -143,8 +143,21 @@ class Store:
     def add_turns(self, session: str, rows: Iterable[TurnRow]) -> None:
         self._write("turns", r.turn_values(self._number(session), rows))
 
+    def amend_turns(self, session: str, ends: Mapping[int, CallEnd]) -> None:
+        """What responses reported after their turns were written."""
+        if not ends:
+            return
+        self._release()
+        with self._transaction() as cursor:
+            for turn, end in ends.items():
+                key = self._number(session), turn
+                if u := end.usage:
+                    parts = (u.input, u.cache_read, u.cache_write, u.output, u.reasoning, u.partial)
+                    cursor.execute(r.AMEND_USAGE, [*parts, *key])
+                cursor.execute(r.AMEND_END, [end.stop_reason, end.error, *key])
+
     def add_spans(self, session: str, rows: Iterable[SpanRow]) -> None:
-        """All spans of a session at once: their order in the table is what keeps a window query short."""
+        """Many at once, about in the order in which they closed: that is what keeps a window query short."""
         self._write("spans", r.span_values(self._number(session), rows))
 
     def add_edits(self, session: str, rows: Iterable[EditRow]) -> None:
@@ -178,6 +191,16 @@ class Store:
                     self._write(table, rows)
             finally:
                 self._held = None
+
+    def _release(self) -> None:
+        """Write the rows that are held back now."""
+        if self._held:
+            held, self._held = self._held, None
+            try:
+                for table, rows in held.items():
+                    self._write(table, rows)
+            finally:
+                self._held = {}
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep a word about the whole store."""
@@ -241,6 +264,14 @@ class Store:
         return dict(
             self._all("SELECT content, text FROM contents WHERE content IN (SELECT unnest(?::INTEGER[]))", keys)
         )
+
+    def standing_at(self, session: str, turn: int) -> tuple[str, int, int, list[int]]:
+        """Of the window of a turn: where the log has its call (file, line), how many blocks stood in it, and the
+        numbers of the tool results that stood in the window before, too."""
+        number = self._number(session)
+        [(file, line)] = self._all("SELECT file, line FROM turns WHERE session_n = ? AND turn = ?", number, turn)
+        found = self._all(r.STANDING, number, turn)
+        return file, line, len(found), [block for block, is_old_result in found if is_old_result]
 
     def ask(self, query: str, *, rows: int = MOST_ROWS, seconds: float = MOST_SECONDS) -> Answer:
         """A person's own SELECT. Raises UsageError; see `ctxview.store.query`."""

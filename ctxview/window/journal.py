@@ -2,6 +2,8 @@
 
 Order is a key per span (`pos`), fixed while the span is open: appending takes the next whole number, inserting takes
 the middle between two neighbours. When a gap is used up, all keys are renumbered in order, which changes no window.
+Closed spans can be taken away while the session goes on, so that a long one does not have to be held; from then on a
+renumbering splits the open spans, because those that were taken keep the old keys.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ class Journal:
         self._open: dict[int, _Open] = {}
         self._closed: list[SpanRow] = []
         self._next = 0.0
+        self._taken = False
 
     def __len__(self) -> int:
         return len(self._open)
@@ -71,7 +74,7 @@ class Journal:
         low = self._order[index - 1] if index else high - 2.0
         pos = (low + high) / 2
         if not low < pos < high:
-            self._renumber()
+            self._renumber(turn)
             self.insert(block, index, turn, content, form)
             return
         self._add(_Open(block, pos, turn, form, content), index)
@@ -91,10 +94,21 @@ class Journal:
         fresh = _Open(block, span.pos, turn, form, content)
         self._open[block] = self._at[span.pos] = fresh
 
+    @property
+    def closed(self) -> int:
+        """How many closed spans wait to be taken."""
+        return len(self._closed)
+
+    def take(self) -> list[SpanRow]:
+        """The spans that were closed since the last time; they are forgotten here."""
+        taken, self._closed = self._closed, []
+        self._taken = self._taken or bool(taken)
+        return taken
+
     def close(self) -> list[SpanRow]:
-        """All spans of the session; those still open end NEVER. The journal is of no use afterwards."""
+        """All spans of the session that were not taken; those still open end NEVER. Of no use afterwards."""
         for span in [self._at[pos] for pos in self._order]:
-            self._closed.append(SpanRow(span.block, span.pos, span.start, NEVER, span.form, span.content, 0, None))
+            self._close(span, NEVER, None)
         return self._closed
 
     def _add(self, span: _Open, index: int) -> None:
@@ -105,13 +119,19 @@ class Journal:
     def _close(self, span: _Open, turn: int, edit: int | None) -> None:
         self._closed.append(SpanRow(span.block, span.pos, span.start, turn, span.form, span.content, 0, edit))
 
-    def _renumber(self) -> None:
+    def _renumber(self, turn: int) -> None:
         """Give every key, open and closed, its rank: all orders stay, all gaps become 1."""
         keys = sorted({s.pos for s in self._closed} | set(self._order))
         rank = {pos: float(i) for i, pos in enumerate(keys)}
-        self._closed = [
-            SpanRow(s.block, rank[s.pos], s.start, s.end, s.form, s.content, s.tokens, s.ended_by) for s in self._closed
-        ]
+        if self._taken:
+            for span in self._open.values():
+                if span.start < turn:
+                    self._close(span, turn, None)
+                    span.start = turn
+        else:
+            self._closed = [
+                SpanRow(s.block, rank[s.pos], s.start, s.end, s.form, s.content, 0, s.ended_by) for s in self._closed
+            ]
         for span in self._open.values():
             span.pos = rank[span.pos]
         self._order = sorted(span.pos for span in self._open.values())

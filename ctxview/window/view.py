@@ -42,11 +42,6 @@ _READ: Final = 2_048
 _READ_CHARS: Final = 4_000_000
 """Texts and characters that are read at once: many cost less, few let another thread have its turn in between."""
 
-_FRAMING: Final = {"tool_call": 40, "tool_result": 20, "user": 4, "assistant": 4}
-"""Tokens around one block of a kind, before calibration: the round numbers that fitted recorded sessions of several
-client versions and models best."""
-
-
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """The sizes of one window. Recorded, counted and calibrated are three numbers, mixed in `unlogged` alone."""
@@ -409,23 +404,6 @@ class SessionView:
             for turn in range(1, len(delta)):
                 delta[turn] += delta[turn - 1]
         return deltas
-
-    @cached_property
-    def framing_series(self) -> Sequence[int]:
-        """Estimated tokens of what providers write around the blocks of each window (role marks, a call's wrapping).
-
-        It is in no log, so it is part of what is unlogged; the audit takes it into account.
-        """
-        delta = array("q", bytes(8 * (self.now + 2)))
-        for span in self.spans:
-            size = _FRAMING.get(self.blocks[span.block].kind, 0)
-            if size and span.start < span.end and span.start <= self.now:
-                delta[span.start] += size
-                if span.end <= self.now:
-                    delta[span.end] -= size
-        for turn in range(1, len(delta)):
-            delta[turn] += delta[turn - 1]
-        return delta
 
     @cached_property
     def peak(self) -> tuple[int, int] | None:

@@ -112,7 +112,7 @@ class Log:
         rows = self.rows[:upto]
         for block, n, turn in rows:
             finder.see(block, n, turn)
-        observations, changes = finder.finish()
+        observations, changes = finder.drain()
         return Found([block for block, _, _ in rows], observations, changes)
 
 
@@ -158,7 +158,7 @@ def find_in(start: SessionStart, rows: list[Row], rules: ResourceRules = DEFAULT
     finder = ObservationFinder(rules, start.cwd)
     for block, n, turn in rows:
         finder.see(block, n, turn)
-    observations, changes = finder.finish()
+    observations, changes = finder.drain()
     return Found([block for block, _, _ in rows], observations, changes)
 
 

@@ -51,7 +51,7 @@ class _Session:
         self.finder.see(arrival.block, arrival.n, arrival.turn)
 
     def rows(self) -> list[tuple[Block, Observation]]:
-        return [(self.blocks[row.block], row) for row in self.finder.finish()[0]]
+        return [(self.blocks[row.block], row) for row in self.finder.drain()[0]]
 
 
 @pytest.fixture(scope="module")

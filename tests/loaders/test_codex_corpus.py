@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from ctxview.annotate import pair
-from ctxview.audit import audit_view
 from ctxview.ingest import open_trace
 from ctxview.loaders import detect
 from ctxview.loaders.source import SourceFile
@@ -49,7 +48,7 @@ def test_corpus_rollout_loads(path: Path) -> None:
             for turn in range(1, view.now):
                 found = pair([w.block for w in view.window(turn)])
                 assert not found.orphans | found.duplicates, turn
-            for stretch in audit_view(view).stretches:
+            for stretch in view.audit:
                 print(f"{path.stem} {stretch}")
                 assert stretch.median_error < 0.01
                 assert 0.85 < stretch.factor < 1.15

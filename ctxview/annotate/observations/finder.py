@@ -79,9 +79,12 @@ class ObservationFinder:
         elif kind == "assistant":
             self._settle(turn)
 
-    def finish(self) -> tuple[tuple[Observation, ...], tuple[ResourceChange, ...]]:
-        """All rows, in the order in which they became known."""
-        return tuple(self._found), tuple(self._standing.changes)
+    def drain(self) -> tuple[tuple[Observation, ...], tuple[ResourceChange, ...]]:
+        """The rows since the last time, in the order in which they became known; they are forgotten here."""
+        found, changes = tuple(self._found), tuple(self._standing.changes)
+        self._found.clear()
+        self._standing.changes.clear()
+        return found, changes
 
     # ------------------------------------------------------------------------------------------------ calls, results
 
