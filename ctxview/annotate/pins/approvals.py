@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from ctxview.annotate.patterns import in_lower_case, lazy
 from ctxview.annotate.pins.found import Found, shorten
+from ctxview.annotate.pins.matching import Candidates, Table, rule
 from ctxview.annotate.pins.sentences import Sentence
 from ctxview.model import Block
 
@@ -17,47 +18,44 @@ _STATED: Final = (
     "Plan approved",
     "Your plan has been approved",
 )
-_VERDICT: Final = re.compile(r"^(?:APPROVED(?: by\b|:)|Approved by\b|approval granted\b)")
+_VERDICT: Final = lazy(r"^(?:APPROVED(?: by\b|:)|Approved by\b|approval granted\b)")
 _LONGEST_WORDS: Final = 30
 
-_STRONG: Final = re.compile(
+_STRONG: Final = in_lower_case(
     r"\b(?:(?:is|are|plan|that's|it's|fully) approved|I approve|go ahead|lgtm|ship it|I confirm|confirmed"
     r"|please (?:proceed|continue|confirm and)|you (?:may|can) (?:go ahead|proceed|merge|push|deploy|continue)"
     r"|sounds (?:good|great|fine|perfect)|looks (?:good|great)(?: to me)?|merge it|happy to proceed|good to go"
     r"|works for me|that works|let's go(?! (?:back|with|for|to|over|through))|I'd like to proceed"
     r"|(?:let's|we can|can) proceed|that's (?:fine|acceptable))\b|^(?:approved?|go for it)\b|\bapproved[.!]?$",
-    re.IGNORECASE,
 )
-_YES: Final = re.compile(
+_YES: Final = in_lower_case(
     r"^(?:yes|yep|yup|yeah|sure|ok|okay|correct|go|agreed|absolutely|definitely|of course|perfect|great|fine"
     r"|please do|do it|right|exactly)\b",
-    re.IGNORECASE,
 )
-_ORDER: Final = re.compile(
+_ORDER: Final = in_lower_case(
     r"^(?:yes|yep|yup|yeah|sure|ok|okay|great|perfect|fine|absolutely)\b[,.!\s]*(?:that'?s?\s+\w+[,.!\s]*)?(?:please"
     r"|go|proceed|do|let's|I'd like|I would like|cancel|book|"
     r"update|upgrade|change|add|use|continue|confirm|commit|write|make|transfer|downgrade)\b",
-    re.IGNORECASE,
 )
-_YES_PLEASE: Final = re.compile(
+_YES_PLEASE: Final = in_lower_case(
     r"^(?:yes|yep|yeah|sure)\b[,.!\s]*(?:please\b|i(?:'d| would) (?:like|appreciate|love|be happy)\b|that would be)"
 )
-_BUT: Final = re.compile(r"\b(?:but|not|unless|before|only if|no)\b|n't\b")
-_HEDGED: Final = re.compile(
+_BUT: Final = in_lower_case(r"\b(?:but|not|unless|before|only if|no)\b|n't\b")
+_HEDGED: Final = in_lower_case(
     r"\b(?:not|no|but|before|if|unless|until|wait|however|could|does|what|how|why|my (?:user|reservation)|id is"
     r"|I'll go ahead|I will go ahead)\b|n't\b|\bcan (?!proceed|go|merge|push|deploy|continue)|#STOP",
-    re.IGNORECASE,
 )
-_THANKS: Final = re.compile(r"\bthank(?:s| you)\b", re.IGNORECASE)
-_GO: Final = re.compile(r"\b(?:proceed|go ahead|confirm|approved?|yes)\b", re.IGNORECASE)
-_FACT: Final = re.compile(r"\b(?:it's|it is|my|here|this is)\b|@|_", re.IGNORECASE)
-_HINT: Final = re.compile(
-    r"approve|go ahead|lgtm|ship it|proceed|continue|confirm|sounds|looks|merge it|good to go|works|correct|fine"
-    r"|right|acceptable|perfect|"
-    r"yes|yep|yup|yeah|sure|ok|^go\b|agreed|absolutely|definitely|of course|great|do it|go for it|exactly|please do"
-    r"|deploy|push",
-    re.IGNORECASE,
-)
+_THANKS: Final = in_lower_case(r"\bthank(?:s| you)\b")
+_GO: Final = in_lower_case(r"\b(?:proceed|go ahead|confirm|approved?|yes)\b")
+_FACT: Final = in_lower_case(r"\b(?:it's|it is|my|here|this is)\b|@|_")
+SAYS_YES: Final = Table(
+    rule("a yes",
+         "approve|approved|go|lgtm|ship it|proceed|continue|confirm|confirmed|sounds|looks|merge it|works|correct|fine"
+         "|right|acceptable|perfect|yes|yep|yup|yeah|sure|ok|okay|agreed|absolutely|definitely|of course|great|do it"
+         "|exactly|please do|deploy|push",
+         r""),
+)  # fmt: skip
+"""By its key words: no sentence without one of them is an approval."""
 
 
 def approval_of_result(block: Block) -> Found | None:
@@ -72,16 +70,16 @@ def approval_of_result(block: Block) -> Found | None:
     return None
 
 
-def approval_in_words(sentence: Sentence, *, asked: bool, alone: bool, proposed: bool) -> Found | None:
+def approval_in_words(
+    sentence: Sentence, candidates: Candidates, *, asked: bool, alone: bool, proposed: bool
+) -> Found | None:
     """The person's yes.
 
     `asked`: a question of the agent is open; `proposed`: it is one that a yes lets happen; `alone`: the sentence is the
     whole message. A bare `sure` is an approval only then, or it merely opens an answer.
     """
     words = sentence.low
-    if not sentence.first or sentence.asks or _HINT.search(words) is None:
-        return None
-    if len(words.split()) > _LONGEST_WORDS:
+    if not candidates & SAYS_YES.bits or not sentence.first or sentence.asks or len(words.split()) > _LONGEST_WORDS:
         return None
     if proposed and _YES_PLEASE.match(words) and not _BUT.search(words):
         return Found("approval", "yes to the agent's question", shorten(sentence.text))

@@ -7,11 +7,11 @@ when it tells what happened (`I never saw this`, `the tests do not pass`), asks,
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from ctxview.annotate.patterns import in_lower_case
 from ctxview.annotate.pins.found import Found, shorten
-from ctxview.annotate.pins.matching import Rule, first_match, order, rule
+from ctxview.annotate.pins.matching import Candidates, Table, order, rule
 from ctxview.annotate.pins.sentences import Sentence
 
 _PAST: Final = (
@@ -32,46 +32,46 @@ _CHANGING: Final = (
     r"|ask|affect|downgrad|us)ing"
 )
 
-_FORBIDS: Final[tuple[Rule, ...]] = (
+FORBIDS: Final = Table(
     order("never …", "never", r"\bnever\s+" + _PAST + r"[a-z«]"),
-    rule("we never …", "we never", r"\bwe\s+never\s+" + _PAST + r"[a-z]"),
-    order("do not …", "do not|don't|dont",
+    rule("we never …", "never", r"\bwe\s+never\s+" + _PAST + r"[a-z]"),
+    order("do not …", "not|donot|don't|dont",
           r"\b(?:do\s*not|don'?t)\s+(?:(?:ever|even|just|simply|you)\s+)?" + _IDLE + r"[a-z«]"),
-    rule("do not want …", "do not want|don't want|dont want|don't really want",
+    rule("do not want …", "want",
          r"\b(?:I|we)\s+(?:\w+ly\s+|really\s+)?(?:do\s*not|don'?t)\s+(?:really\s+)?want\b"
          r"(?! to (?:know|be rude|bother))"),
-    rule("must not …", "must", r"\bmust\s*(?:not|n't|never)\b"),
-    rule("should not …", "should",
+    rule("must not …", "must|mustnot|mustn't", r"\bmust\s*(?:not|n't|never)\b"),
+    rule("should not …", "should|shouldnot|shouldn't",
          r"\b(?:you|it|they|code|tests?|comments?|files?|agents?|and|but)\s+should\s*(?:not|n't|never)\s+"
          r"(?!have\b|be (?:a problem|hard|difficult|too|an issue))"),
     rule("may not …", "may not", r"\b(?:you|agents?|users?)\s+may\s+not\s+(?!have|be\s+(?:able|aware)|want|need|know)"),
     order("only …", "only", r"\bonly\s+(?:ever\s+)?" + _DOING + r"\b"),
     rule("… only", "only", r"^(?:please\s+)?" + _DOING + r"\s+only\b"),
-    rule("should only …", " only ", r"\b(?:should|must|can|may|shall|will)\s+only\s+(?!have been|be (?:a|an|the)\b)"),
+    rule("should only …", "only", r"\b(?:should|must|can|may|shall|will)\s+only\s+(?!have been|be (?:a|an|the)\b)"),
     rule("without changing …", "without", r"(?<!error )(?<!code )\bwithout\s+(?:any\s+)?" + _CHANGING + r"\b"),
-    rule("off limits", "limits|out of bounds|hands off|no-go|no go",
+    rule("off limits", "limits|out of bounds|hands off|go",
          r"\boff[- ]limits\b|\bout of bounds\b|\bhands off\b|\bno[- ]go\b"),
     order("stay away from …", "stay|keep", r"\b(?:stay|keep)\s+(?:away|clear|out)\s+(?:from|of)\b"),
-    rule("steer clear of …", "steer clear", r"\bsteer clear of\b"),
+    rule("steer clear of …", "steer", r"\bsteer clear of\b"),
     order("leave alone", "leave",
           r"\bleave\s+.{1,60}?\b(?:alone|untouched|unchanged|as[- ]is|as it is|as they are)\b"),
-    rule("under no circumstances", " no |at no ",
+    rule("under no circumstances", "no",
          r"\b(?:under|in)\s+no\s+(?:circumstances?|case|event)\b|\bat no (?:time|point)\b"),
     order("avoid …", "avoid|refrain",
           r"\b(?:avoid|refrain from)\s+(?!(?:the|this|that|it|confusion)\b(?! \w+))[\w«]"),
-    rule("not allowed", "forbidden|prohibited|allowed|permitted|banned",
+    rule("not allowed", "forbidden|prohibited|allowed|permitted|disallowed|banned",
          r"\b(?:is|are)\s+(?:strictly\s+|explicitly\s+)?(?:forbidden|prohibited|not\s+(?:allowed|permitted)|disallowed"
          r"|banned)\b"),
-    rule("no …", "no ",
+    rule("no …", "no",
          r"(?:^|[,;:(]\s*|\b(?:and|but|with|absolutely|please)\s+)no\s+(?:new|external|other|additional|extra"
          r"|third[- ]party|more\s+than|further|hard-?coded|emojis?|comments?|dependenc(?:y|ies)|mocks?|placeholders?"
          r"|markdown|breaking|micro|changes?)\b"),
     rule("at most", "at most|no more than",
          r"\b(?:can|may|must|should|use|have)\b.{0,40}\bat most\b|\bno more than\b"),
 )  # fmt: skip
-_REQUIRES: Final[tuple[Rule, ...]] = (
+REQUIRES: Final = Table(
     order("always …", "always", r"\balways\s+" + _PAST + r"(?!the\b|a\b|been|in\b|on\b|there)[a-z«]"),
-    rule("we always …", "we always", r"\bwe\s+always\s+" + _PAST + r"[a-z]"),
+    rule("we always …", "always", r"\bwe\s+always\s+" + _PAST + r"[a-z]"),
     rule("should always …", "always", r"\b(?:should|must|shall)\s+always\b"),
     rule("must …", "must",
          r"\b(?:you|it|they|(?:all|each|every|any|this|that|the)(?: [\w-]+){0,3}|code|tests?|commits?|changes?|agents?"
@@ -79,33 +79,33 @@ _REQUIRES: Final[tuple[Rule, ...]] = (
     rule("make sure …", "sure|ensure",
          r"(?:^|[.;:]\s*|(?<!not),\s*(?:and\s+|but\s+|then\s+)?|\b(?:please|also|then|just)\s+)(?<!to )(?<!want )"
          r"(?:make\s+(?:very\s+|absolutely\s+)?sure|be\s+sure\s+(?:to|that|you)|ensure)\s+(?!i\s)"),
-    rule("… and make sure …", "sure",
+    rule("… and make sure …", "sure|ensure",
          r"^(?:(?!\b(?:i|we|to)\b).)*?\band\s+(?:make\s+sure|be\s+sure\s+to|ensure)\s+(?!i\s)"),
     order("do not forget …", "forget", r"\b(?:do\s*not|don'?t)\s+forget\b(?! about (?:it|that))"),
-    order("stick to …", "stick to|limit yourself|adhere|comply",
+    order("stick to …", "stick|limit yourself|adhere|comply",
           r"\b(?:stick\s+to|limit\s+yourself\s+to|adhere\s+to|comply\s+with)\b"),
     rule("it is required", "required|mandatory|obligatory", r"\b(?:is|are)\s+(?:required|mandatory|obligatory)\b"),
-    rule("needs to be …", "need to |needs to |has to |have to ",
+    rule("needs to be …", "need to|needs to|has to|have to",
          r"\b(?:it|this|that|they|everything|all|which|output|results?|tests?|code)\s+(?:needs?|has|have)\s+to\s+"
          r"(?:be|stay|remain|run|support|use|pass)\b(?!\s+(?:a\s+way|some))"),
-    order("keep each …", "keep ", r"\bkeep\s+(?:each|every|all)\b"),
+    order("keep each …", "keep", r"\bkeep\s+(?:each|every|all)\b"),
 )  # fmt: skip
 
 _OURS: Final = frozenset({"we never …", "we always …", "do not want …"})
 """What `we` do as a custom, or do not want; `we` opens reports too."""
-_TELLS: Final = re.compile(
+_TELLS: Final = in_lower_case(
     r"^(?:(?:oh|hm+|yeah|yes|no|ok|well|so|but|and|because)[,.]?\s+)*(?:i|he|she|they|we)\s+"
     r"(?:never|did|do|was|were|am|are|have|had)\b(?!.*\b(?:please|must|always)\b)"
 )
-_CONDITION: Final = re.compile(r"\bif\s+(?:i|we)\s+can\s+only\b")
+_CONDITION: Final = in_lower_case(r"\bif\s+(?:i|we)\s+can\s+only\b")
 
 
-def constraint(sentence: Sentence) -> Found | None:
+def constraint(sentence: Sentence, candidates: Candidates) -> Found | None:
     """The constraint that `sentence` states; None when it states none."""
     low = sentence.low
-    name, verb = first_match(_FORBIDS, low), "forbids"
+    name, verb = FORBIDS.first(low, candidates), "forbids"
     if name is None:
-        name, verb = first_match(_REQUIRES, low), "requires"
+        name, verb = REQUIRES.first(low, candidates), "requires"
         if name is None and "MUST" in sentence.text and "«" not in low:
             name = "MUST …"
     if name is None or sentence.asks:

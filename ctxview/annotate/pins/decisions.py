@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ctxview.annotate.patterns import in_lower_case, lazy
 from ctxview.annotate.pins.found import Found, shorten
-from ctxview.annotate.pins.matching import Rule, first_match, rule
+from ctxview.annotate.pins.matching import Candidates, Table, Vocabulary, rule
 from ctxview.annotate.pins.sentences import Sentence, sentences
 
 _CLAUSE: Final = (
@@ -14,14 +15,14 @@ _CLAUSE: Final = (
 )
 _OPENING: Final = r"^(?:(?:oh|ah|hm+|um+|ok|okay|no|well|hey|sorry|but|and|so)[,.!]*\s+)*"
 
-_SETTLES: Final[tuple[Rule, ...]] = (
+SETTLES: Final = Table(
     rule("decision:", "decision|decided", r"^(?:\w+ ){0,2}decision\s*:\s*\S|^decided\s*:"),
     rule("decided", "decided|agreed|settled|chosen|opted",
          r"\b(?:we|I)(?:'ve|\s+have)?\s+(?:already\s+|now\s+)?(?:decided|agreed|settled on|chosen|opted)\b"),
-    rule("let's …", "let's|lets ",
+    rule("let's …", "let's|lets",
          r"\b(?:let's|lets)\s+(?!(?:see|say|hope|talk|discuss|think|pretend|assume|be|wait|move\s+on|try\s+to\s+find|"
          r"hear|know|me|us|you|it|the|users?|them|him|her|proceed|go(?!\s+(?:with|for|back|over|through)\b))\b)[a-z«]"),
-    rule("I'll go with", "'ll |i will|we will|like to|choose|pick|ahead with|proceed with",
+    rule("I'll go with", "i'll|we'll|i will|we will|i'd like|choose|pick|ahead with|proceed with",
          r"\b(?:I'll|I will|I'd like to|we'll|we will)\s+(?:go\s+(?:with|for)|take|choose|pick|opt for)\b"
          r"|\bI\s+(?:choose|pick)\b|\b(?:go\s+ahead|proceed)\s+with\s+(?:the\s+)?(?:option|first|second|third)\b"),
     rule("… for now", "for now",
@@ -31,45 +32,49 @@ _SETTLES: Final[tuple[Rule, ...]] = (
     rule("use … instead", "instead",
          _CLAUSE + r"(?:use|do|make|take|try|go with|switch to|put|call|name|write|add|run)\b.{1,80}\binstead\b"),
 )  # fmt: skip
-_CORRECTS: Final[tuple[Rule, ...]] = (
+CORRECTS: Final = Table(
     rule("actually, …", "actually",
          _OPENING + r"actually\b(?!,?\s+(?:I'?\s*a?m\s+(?:really|thinking|so)|before\b|I\s+(?:just|like|think)))"),
     rule("wait, …", "wait", _OPENING + r"wait\b(?!\s+(?:for|until|till|a\s+(?:minute|second|moment)))"),
-    rule("no, …", "no",
+    rule("no, …", "no|nope",
          r"^(?:nope|no)(?:,|\.|\s[-—–]|!)\s*(?:instead|use|I\s+meant|rather|not\s+(?:that|this|the)|make|put|keep|let's"
          r"|just\s+\w+|only|it\s+(?:should|must|has\s+to))\b"),
     rule("instead", "instead|not you|rather",
          r"^(?:please\s+)?instead,?\s|,\s+not\s+you\s+\w+ing\b|\b(?:rather|instead)\s+than\b.{1,40}\bplease\b"),
-    rule("I meant", "mean", r"\bI\s+(?:meant|mean)\b(?!\s+(?:it|to say that)\b)"),
+    rule("I meant", "mean|meant", r"\bI\s+(?:meant|mean)\b(?!\s+(?:it|to say that)\b)"),
     rule("skip …", "skip", _CLAUSE + r"skip\s+(?:the|this|that|it|all|any|over|\w+ing)\b"),
-    rule("scratch that", "scratch|mind|forget|disregard",
+    rule("scratch that", "scratch|mind|nevermind|forget|disregard",
          r"\bscratch that\b|\bnever ?mind\b|(?<!don't )(?<!not )\bforget (?:it|that|about)\b|\bdisregard\b"),
     rule("stop …", "stop", r"^(?:please\s+|ok\s+|no[,.]?\s+)*stop\s+\w+ing\b"),
-    rule("not correct", "correct|right|not what|wrong",
+    rule("not correct", "correct|correctly|incorrect|incorrectly|right|not what|wrong",
          r"\b(?:is|are|was|that's|it's|thats)\s+(?:not\s+(?:correct|right|what\s+(?:I|we))|wrong\b|incorrect)"),
     rule("correction:", "correction", r"^correction\s*:"),
-    rule("wrong … given", "reali|noticed",
+    rule("wrong … given", "realized|realised|noticed",
          r"\bI(?:'ve|\s+have)?\s+(?:just\s+)?(?:realized|realised|noticed)\s+(?:that\s+)?I\s+"
          r"(?:provided|gave|meant|said|wrote|asked|misspoke)\b"),
-    rule("revert", "revert|undo|roll",
+    rule("revert", "revert|undo|roll|rollback",
          _CLAUSE + r"(?:revert|undo|roll\s*back)\s+(?:the|this|that|it|your|all|those)\b"),
     rule("changed mind", "mind|second thought",
          r"\bI(?:'ve|\s+have)?\s+changed\s+my\s+mind\b|\bon second thought\b"),
 )  # fmt: skip
-_AGENT: Final[tuple[Rule, ...]] = (
+_AGENT: Final = Table(
     rule("the agent decided", "decision|decided|chosen|going with|go with",
          r"^(?:\w+ ){0,2}decision\s*:\s*\S|\b(?:I've|I have|I|we've|we have|we)\s+(?:decided|chosen)\s+"
          r"(?:to|that|on|against|not)\b|\bI'?m\s+going\s+with\b|\bI(?:'ll| will)\s+go\s+with\b|^let'?s\s+go\s+with\b"
          r"|\bdecision made\b"),
 )  # fmt: skip
+_AGENT_MARKS: Final = ("ecision", "decided", "chosen", "going with", "go with")
+_AGENT_WORDS: Final = Vocabulary(_AGENT)
 
 _OPTION_CHARS: Final = 600
-_OPTION: Final = re.compile(
+_BARE_OPTION_CHARS: Final = 40
+"""Of one that is only named; a longer one is quoted, with its letter in brackets."""
+_OPTION: Final = lazy(
     r"\s*\(?(?:option\s+|number\s+|#)?(?:[A-E]|\d{1,2})\)?[.):]?(?:\s+please)?[.!]?\s*$"
     r"|(?:.*\n)*?\(?[A-E]\)\s*\S.*",
     re.IGNORECASE,
 )
-_ANSWERS: Final = re.compile(
+_ANSWERS: Final = in_lower_case(
     r"^(?:(?:ok|okay|yes|yeah|no|sure|please|just|maybe|probably|well)[,.]?\s+)*(?:put|use|make|keep|leave|call|name|add"
     r"|remove|take|pick|choose|go\s+(?:with|for)|start\s+with|do\s+(?:the|it|that|both|all|option)|drop|move|set|switch"
     r"|both|neither|the\s+(?:first|second|third|last|former|latter|cheapest|fastest|earliest)|option\s+\w+|that\s+should"
@@ -77,20 +82,20 @@ _ANSWERS: Final = re.compile(
 )
 
 
-def decision(sentence: Sentence) -> Found | None:
+def decision(sentence: Sentence, candidates: Candidates) -> Found | None:
     """What the person settles or corrects in `sentence`."""
     if sentence.asks:
         return None
-    name, verb = first_match(_CORRECTS, sentence.low), "corrects"
+    name, verb = CORRECTS.first(sentence.low, candidates), "corrects"
     if name is None:
-        name, verb = first_match(_SETTLES, sentence.low), "settles"
+        name, verb = SETTLES.first(sentence.low, candidates), "settles"
     return Found("decision", f"{verb}: {name}", shorten(sentence.text)) if name else None
 
 
 def option(text: str) -> Found | None:
     """A choice (`B`, `option 2`, `A) the first`) in a reply to an open question of the agent."""
     text = text.strip()
-    if len(text) > _OPTION_CHARS or not _OPTION.match(text):
+    if not (len(text) <= _BARE_OPTION_CHARS or (len(text) <= _OPTION_CHARS and ")" in text)) or not _OPTION.match(text):
         return None
     return Found("decision", "answers with an option", shorten(" ".join(text.split())))
 
@@ -104,10 +109,10 @@ def answer(sentence: Sentence) -> Found | None:
 
 def agents_decision(text: str) -> Found | None:
     """The agent's first sentence that says it decided."""
-    if not any(word in text for word in ("ecision", "decided", "chosen", "going with", "go with")):
+    if not any(map(text.__contains__, _AGENT_MARKS)):
         return None
     for sentence in sentences(text):
-        name = None if sentence.asks else first_match(_AGENT, sentence.low)
+        name = None if sentence.asks else _AGENT.first(sentence.low, _AGENT_WORDS.candidates(sentence.low))
         if name is not None:
             return Found("decision", f"settles: {name}", shorten(sentence.text))
     return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ctxview.annotate.patterns import in_lower_case, lazy
 from ctxview.annotate.pins.found import Found, shorten
 from ctxview.annotate.pins.sentences import Sentence
 from ctxview.model import Block
@@ -56,32 +57,32 @@ _STATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
 )
 _LOOSE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    ("permission not granted", re.compile(
+    ("permission not granted", lazy(
         r"\bPermission to use \S.{0,200}? (?:has been|was) (?:auto-)?denied"
         r"|\brequested permissions? to\b.{0,300}?haven't granted"
         r"|\bhaven't granted it yet\b|^(?:Error: )?This (?:Bash )?command requires approval"
         r"|\brequires approval\b.{0,80}$"
         r"|\bpermission (?:was |has been )?(?:denied|refused) by (?:the )?(?:user|policy|rule)"
         r"|\bdenied by (?:your )?permission", re.DOTALL)),
-    ("blocked by a hook", re.compile(
+    ("blocked by a hook", lazy(
         r"\b(?:Pre|Post)ToolUse:\S+ hook (?:blocking )?error|\bhook (?:PreToolUse:\S+ )?(?:denied|blocked) this tool"
         r"|\bPreToolUse\S*(?: \S+){0,6} blocked\b|\b(?:operation|tool call|command) (?:was )?blocked by (?:a "
         r"|the )?hook|\bblocked by hook", re.IGNORECASE)),
-    ("blocked by the client", re.compile(
+    ("blocked by the client", lazy(
         r"\bwas blocked\. For security\b|\bblocked (?:for security reasons|by (?:the )?(?:security |safety "
         r"|content )?policy)", re.IGNORECASE)),
-    ("refused by the sandbox", re.compile(
+    ("refused by the sandbox", lazy(
         r"\bOperation not permitted\b|\bsandbox(?:ed)?[- :](?:denied|violation|restriction|policy|blocked|refused"
         r"|prevented|error)"
         r"|\b(?:denied|blocked|refused|rejected|prevented) by (?:the )?(?:\w+ )?sandbox|\bsandbox-exec: "
         r"|\bfailed in sandbox\b(?!.*timed out)",
         re.IGNORECASE)),
-    ("rejected by the person or an approver", re.compile(
+    ("rejected by the person or an approver", lazy(
         r"\brejected by (?:the )?user\b|\bRejected\(\\?\"|\bapproval (?:was |request )?(?:denied|rejected|refused)\b"
         r"|\bnot approved by\b|\buser (?:denied|declined|refused|did not approve|rejected|cancell?ed) (?:the |this "
         r"|your )?"
         r"(?:request|tool|operation|command|action|permission|call|execution)", re.IGNORECASE)),
-    ("denied", re.compile(
+    ("denied", lazy(
         r"^(?:Error: |MCP error [^:]{0,20}: )?(?:Access|Request|Action|Tool call|Operation|Transaction|Call) (?:is "
         r"|was |has been )?"
         r"(?:denied|refused|rejected|forbidden)\b|^(?:Error: )?(?:Denied|Forbidden|Refused)\b(?: by\b"
@@ -91,16 +92,15 @@ _WORDS: Final = (
     "deny", "denied", "eject", "granted", "approv", "hook", "blocked", "permitted", "sandbox", "efused", "orbidden",
     "eclined", "ancel",
 )  # fmt: skip
-_NOTE: Final = re.compile(r"\[Request interrupted by user for tool use\]")
+_NOTE: Final = lazy(r"\[Request interrupted by user for tool use\]")
 
-_NEGATIVE: Final = re.compile(
+_NEGATIVE: Final = in_lower_case(
     r"^(?:nope|no|stop|hey|wait|please|ok|but|whoa|hold on)?[,.!\s-]*(?:(?:please|you)\s+)?"
     r"(?:do\s*not|don'?t|never|stop|cancel|you (?:can'?t|cannot|may not|must not|should(?:n't| not)))\b"
     r"|\b(?:denied|rejected|not approved|not allowed|permission refused|I (?:do not|don't) (?:approve|allow|agree))\b",
-    re.IGNORECASE,
 )
-_FLAT_NO: Final = re.compile(r"^(?:nope|no)\b[,.!\s-]*(?:(?:please|you)\s+)?(?:do\s*not|don'?t|never|stop"
-    r"|not)\b", re.IGNORECASE)
+_FLAT_NO: Final = in_lower_case(r"^(?:nope|no)\b[,.!\s-]*(?:(?:please|you)\s+)?(?:do\s*not|don'?t|never|stop"
+    r"|not)\b")
 
 
 def denial_of_result(block: Block, markers: tuple[str, ...] = ()) -> Found | None:
@@ -116,7 +116,7 @@ def denial_of_result(block: Block, markers: tuple[str, ...] = ()) -> Found | Non
             return Found("denial", rule, _quote(head), "stated")
     if not block.is_error and len(block.text) > _SHORT_CHARS:
         return None
-    if not any(word in head for word in _WORDS) or not (block.is_error or _FAILED.match(head)):
+    if not (block.is_error or _FAILED.match(head)) or not any(map(head.__contains__, _WORDS)):
         return None
     for rule, pattern in _LOOSE:
         if pattern.search(head):
@@ -143,7 +143,7 @@ def denial_in_words(sentence: Sentence, *, after_denial: bool) -> Found | None:
     return None
 
 
-_FAILED: Final = re.compile(  # how the results of clients that mark no errors start, when something failed
+_FAILED: Final = lazy(  # how the results of clients that mark no errors start, when something failed
     r"(?:<\w+>)?\s*(?:\{\"?(?:error|output)\"?\s*:\s*\"?)?(?:Error|error|Exit code [1-9]|MCP error|exec|patch|command"
     r"|Command|Rejected|rejected|"
     r"failed|execution error|Permission|Access|Request|Action|Denied|DENIED|Forbidden|Tool|PreToolUse|sandbox|User"

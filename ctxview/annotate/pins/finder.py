@@ -31,6 +31,7 @@ from ctxview.annotate.pins.standing import (
     is_typed,
 )
 from ctxview.annotate.pins.tasks import TaskList
+from ctxview.annotate.pins.vocabulary import SPOKEN
 from ctxview.model import Block, Pin
 
 _MOST_PER_BLOCK: Final = 60
@@ -169,7 +170,7 @@ class PinFinder:
             self._expands = not words and self._goal_rank < 2
             self._set_goal(block, n, turn, 2, "a slash command of the person")
             if words:
-                self._say(self._spoken(list(sentences(words))), n, turn)
+                self._say(self._spoken(sentences(words)), n, turn)
         elif self._expands and block.injected and block.tool is None and block.role == "user":
             self._expands = False
             self._add(Found("goal", "what the person's slash command expands to"), n, turn)
@@ -193,7 +194,7 @@ class PinFinder:
         is_goal = self._goal == (block.origin.file, block.origin.line, block.message)
         if self._goal_rank < 2 or (is_goal and self._goal_rank == 2):
             self._set_goal(block, n, turn, 2, "first message of the person")
-        split = list(sentences(block.text))
+        split = sentences(block.text)
         found = list(self._spoken(split))
         chosen = option(block.text) if self._asked else None
         if chosen is not None:
@@ -215,18 +216,25 @@ class PinFinder:
 
     def _spoken(self, split: list[Sentence]) -> Iterator[Found]:
         """What the person lays down. A sentence is one thing, except that a refusal in words is a constraint too."""
+        phrases = self._rules.phrases
         for sentence in split:
-            configured = next((p for p in self._rules.phrases if p.pattern.search(sentence.text)), None)
+            configured = next((p for p in phrases if p.pattern.search(sentence.text)), None) if phrases else None
             if configured is not None:
                 yield Found(configured.kind, f"configured phrase {configured.text}", shorten(sentence.text))
                 continue
             denial = denial_in_words(sentence, after_denial=self._denied)
             if denial is not None:
                 yield denial
-            found = marked_question(sentence) or constraint(sentence) or decision(sentence) or preference(sentence)
+            candidates = SPOKEN.candidates(sentence.low)
+            found = (
+                marked_question(sentence, candidates)
+                or constraint(sentence, candidates)
+                or decision(sentence, candidates)
+                or preference(sentence, candidates)
+            ) if candidates else None
             if found is None and denial is None:
                 found = approval_in_words(
-                    sentence, asked=self._asked, alone=len(split) == 1, proposed=self._proposed
+                    sentence, candidates, asked=self._asked, alone=len(split) == 1, proposed=self._proposed
                 )
                 if found is None and self._asked and sentence.first:
                     found = answer(sentence)
@@ -318,5 +326,10 @@ def _first_line(text: str) -> str:
 @lru_cache(maxsize=32)
 def _standing(text: str) -> tuple[Found, ...]:
     """What standing text (system, memory, a sub-agent's prompt) lays down. The sessions of one trace often share it."""
-    found = (constraint(sentence) or preference(sentence) for sentence in sentences(text))
-    return tuple(pin for pin in found if pin is not None)
+    found = []
+    for sentence in sentences(text):
+        candidates = SPOKEN.candidates(sentence.low)
+        pin = constraint(sentence, candidates) or preference(sentence, candidates)
+        if pin is not None:
+            found.append(pin)
+    return tuple(found)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from ctxview.annotate.pins.found import Found, shorten
-from ctxview.annotate.pins.matching import Rule, first_match, rule
+from ctxview.annotate.pins.matching import Candidates, Table, rule
 from ctxview.annotate.pins.sentences import Sentence
 
 _NOUNS: Final = (
     r"(?:style|format|convention|notation|indentation|quotes|naming|units|tense|tone|spelling|syntax|wording)"
 )
 _SHORT: Final = (
-    r"(?:short|brief|concise|simple|small|minimal|terse|clean|compact|readable|lightweight|consistent|focused|friendly)"
+    "short|brief|concise|simple|small|minimal|terse|clean|compact|readable|lightweight|consistent|focused|friendly"
 )
 _CLAUSE: Final = r"(?:^|[,;:.]\s*|\b(?:and|please|but|just|also)\s+)"
 
-_WISHES: Final[tuple[Rule, ...]] = (
-    rule("prefer", "prefer",
+WISHES: Final = Table(
+    rule("prefer", "prefer|preferably|preference",
          r"\b(?:I|we|I'd|we'd|would|also|strongly|really|much|generally)\s+prefer\b|^prefer(?:ably)?\b"
          r"|\bmy preference\b|\bpreferably\b|[,;:(]\s*prefer\b"),
     rule("would rather", "rather", r"\b(?:I|we)(?:'d|\s+would)\s+(?:\w+\s+)?rather\b"),
@@ -27,20 +27,20 @@ _WISHES: Final[tuple[Rule, ...]] = (
     rule("use … style", "style|format|convention|notation|indentation|quotes|naming|units|tense|tone|spelling|syntax"
                         "|wording",
          rf"^(?:please\s+|also\s+|and\s+)*(?:use|write|keep|follow|stick to|format|match)\b.{{1,80}}\b{_NOUNS}\b"),
-    rule("round to …", "round|decimal",
+    rule("round to …", "round|rounded|decimal|decimals",
          r"\bround(?:ed)?\b.{0,60}\b(?:to|at)\b.{0,30}\b(?:decimals?|digits?|places|whole|integers?|cents?|percent"
          r"|significant)\b|\b(?:one|two|three|four|\d)\s+decimals?\b.{0,30}$"),
-    rule("keep it short", "keep|make",
-         rf"(?:{_CLAUSE}|\bto\s+)(?:keep|make)\s+(?:\S+\s+){{1,4}}{_SHORT}\b"),
-    rule("be brief", "be brief|be conc|be terse|be succ|be tho|be dir|be prec|be crit|be hon|be very|be as",
+    rule("keep it short", _SHORT,
+         rf"(?:{_CLAUSE}|\bto\s+)(?:keep|make)\s+(?:\S+\s+){{1,4}}(?:{_SHORT})\b"),
+    rule("be brief", "brief|concise|terse|succinct|thorough|direct|precise|critical|honest",
          rf"{_CLAUSE}be\s+(?:very\s+|as\s+)?(?:brief|concise|terse|succinct|thorough|direct|precise|critical|honest)\b"),
     rule("as … as possible", "possible",
          r"\bas\s+(?:short|simple|small|lightweight|concise|minimal|brief|cheap|clean|few|little|close|simply)\b.{0,40}"
          r"\bas\s+possible\b"),
-    rule("we solve by …", "we ",
+    rule("we solve by …", "we",
          r"\bwe\s+(?:always\s+|usually\s+|normally\s+|generally\s+|tend to\s+)?(?:solve|write|name|format|indent"
          r"|document|spell|structure|style|organi[sz]e|measure|report)\s+(?:\S+\s+){0,5}?(?:by|with|using|in|as)\b"),
-    rule("we usually …", "we ",
+    rule("we usually …", "we",
          r"\bwe\s+(?:usually|normally|generally|typically)\s+(?:use|do|keep|put|call|test|work)\b"),
     rule("answer in …", "answer|reply|respond|write|speak|communicate",
          rf"{_CLAUSE}(?:answer|reply|respond|write|speak|communicate)\s+(?:\S+\s+){{0,3}}?in\s+(?:english|german|french"
@@ -51,15 +51,15 @@ _WISHES: Final[tuple[Rule, ...]] = (
          r"|to\s+(?:use|keep|avoid|support|stay))\b|\blove\s+to\s+(?:solve|use|keep|have|see)\b"),
     rule("I'd like to use …", "like to",
          r"\b(?:I|we)(?:'d| would)\s+(?:\w+\s+)?like\s+to\s+(?:use|keep|avoid|stay\s+with|pay|stick)\b"),
-    rule("in the style of", "in the style", r"\bin the style of\b"),
+    rule("in the style of", "style", r"\bin the style of\b"),
     rule("ideally", "ideally", r"^(?:\w+[, ]+)?ideally\b|[,;(]\s*ideally\b"),
-    rule("favour", "favo|doubt", r"(?:^|[,;:]\s*)favou?r\s+\w+|\bwhen in doubt\b"),
+    rule("favour", "favor|favour|doubt", r"(?:^|[,;:]\s*)favou?r\s+\w+|\bwhen in doubt\b"),
 )  # fmt: skip
 
 
-def preference(sentence: Sentence) -> Found | None:
+def preference(sentence: Sentence, candidates: Candidates) -> Found | None:
     """The preference that `sentence` states; None when it states none."""
-    name = first_match(_WISHES, sentence.low)
+    name = WISHES.first(sentence.low, candidates)
     if name is None or sentence.asks:
         return None
     return Found("preference", f"prefers: {name}", shorten(sentence.text))

@@ -7,16 +7,16 @@ pasted `never` is not taken for an order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
+
+from ctxview.annotate.patterns import lazy
 
 _LONGEST: Final = 1_500
 """A longer run without a full stop is data, not a sentence."""
 _MOST_CHARS: Final = 200_000
 """Of one block; no instruction is longer, and a hostile one is cut here."""
 
-_PASTED: Final = re.compile(
+_PASTED: Final = lazy(
     r"""\s*(?:
       >(?!=)                                             # a quotation
     | [$❯➜]\s                                            # a shell prompt
@@ -32,84 +32,121 @@ _PASTED: Final = re.compile(
     )""",
     re.VERBOSE,
 )
-_LIST_MARK: Final = re.compile(r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)]\s+|[a-zA-Z][.)]\s+|#{1,6}\s+)")
-_WRAPS: Final = re.compile(r"\s*[a-z(\"'`]")
-_END: Final = re.compile(r"([.!?…][\"')\]*_`]*)\s+(?=[\"'(\[*_`“]*\w)")
-_ABBREVIATION: Final = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|fig|Mr|Mrs|Dr|St)\.|\b[A-Z]\."
-    r"|\.\.\.)$")
-_QUOTES: Final = re.compile("[\"`“«']|://")
-_MASKED: Final = re.compile(r"`[^`]*`|\"[^\"]{1,400}\"|“[^”]{1,400}”|«[^»]{1,400}»|(?<!\w)'[^']{8,400}'(?!\w)"
-    r"|https?://\S+")
+_PASTED_WORDS: Final = ("at", "File", "Traceback", "ERROR", "WARN", "INFO", "DEBUG", "TRACE")
+"""A line that starts with a letter was pasted only if it starts with one of these, holds a colon or ends like code."""
+_LIST_MARK: Final = lazy(r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)]\s+|[a-zA-Z][.)]\s+|#{1,6}\s+)")
+_WRAPS: Final = frozenset("abcdefghijklmnopqrstuvwxyz(\"'`")
+"""How the continuation of a wrapped line starts."""
+_END: Final = lazy(r"([.!?…][\"')\]*_`]*)\s+(?=[\"'(\[*_`“]*\w)")
+_ABBREVIATION: Final = lazy(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|fig|Mr|Mrs|Dr|St)\.|\b[A-Z]\.|\.\.\.)$"
+)
+_ABBREVIATIONS: Final = (
+    "...", "e.g.", "i.e.", "etc.", "vs.", "cf.", "approx.", "incl.", "resp.", "no.", "fig.", "Mr.", "Mrs.", "Dr.", "St."
+)  # fmt: skip
+"""How a text ends that `_ABBREVIATION` finds, single capitals aside."""
+_MASKED: Final = lazy(
+    r"`[^`]*`|\"[^\"]{1,400}\"|“[^”]{1,400}”|«[^»]{1,400}»|'(?<!\w')[^']{8,400}'(?!\w)|https?://\S+"
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     text: str
     """As written, on one line, without a list mark."""
     low: str
     """The same in lower case, without emphasis, and with quotations, inline code and addresses replaced by `«…»`: what
     rules match."""
     first: bool
-    """Whether it opens the text."""
-
-    @property
-    def asks(self) -> bool:
-        return self.text.rstrip("\"')]*_ ").endswith("?")
+    """Whether it opens the text; False where only some sentences were asked for."""
+    asks: bool
 
 
-def sentences(text: str) -> Iterator[Sentence]:
+def sentences(text: str) -> list[Sentence]:
     """The sentences of `text`, in order."""
-    first = True
-    for paragraph in _paragraphs(text[:_MOST_CHARS]):
-        for piece in _split(paragraph):
-            if len(piece) > _LONGEST:
-                continue
-            yield Sentence(piece, plain(piece).lower(), first)
-            first = False
+    found = [_sentence(piece) for paragraph in _paragraphs(text[:_MOST_CHARS]) for piece in _pieces(paragraph)]
+    if found:
+        found[0] = found[0]._replace(first=True)
+    return found
+
+
+def last_sentences(text: str, count: int) -> list[Sentence]:
+    """The last sentences of `text`, up to `count`, in order."""
+    parts = [text] if "```" in text or "~~~" in text else text.split("\n\n")
+    found: list[str] = []
+    while parts and len(found) < count:
+        found = [piece for paragraph in _paragraphs(parts.pop()) for piece in _pieces(paragraph)] + found
+    return [_sentence(piece) for piece in found[-count:]]
+
+
+def _pieces(paragraph: str) -> list[str]:
+    """The paragraph cut after each sentence."""
+    found = []
+    start = 0
+    for end in _END.finditer(paragraph):
+        stop = end.end(1)
+        if paragraph[stop - 1] == "." and _abbreviates(paragraph[max(start, stop - 8) : stop]):
+            continue
+        if stop - start <= _LONGEST:
+            found.append(paragraph[start:stop])
+        start = end.end()
+    if start < len(paragraph) <= start + _LONGEST:
+        found.append(paragraph[start:])
+    return found
+
+
+def _abbreviates(ending: str) -> bool:
+    if not (ending.endswith(_ABBREVIATIONS) or ending[-2:-1].isupper()):
+        return False
+    return _ABBREVIATION.search(ending) is not None
+
+
+def _sentence(piece: str) -> Sentence:
+    asks = "?" in piece and piece.rstrip("\"')]*_ ").endswith("?")
+    return Sentence(piece, plain(piece).lower(), False, asks)
 
 
 def plain(text: str) -> str:
     """`text` without emphasis, quotations and inline code replaced, so that only the writer's own words are left."""
     if "*" in text or "’" in text or "__" in text:
         text = text.replace("*", "").replace("’", "'").replace("__", "")
-    return _MASKED.sub("«…»", text) if _QUOTES.search(text) else text
+    if "`" in text or '"' in text or "'" in text or "://" in text or "“" in text or "«" in text:
+        return _MASKED.sub("«…»", text)
+    return text
 
 
-def _paragraphs(text: str) -> Iterator[str]:
+def _paragraphs(text: str) -> list[str]:
     """Lines, with the continuation of a wrapped line joined to it; what was pasted is left out."""
     fenced = "```" in text or "~~~" in text
     in_code = False
+    found: list[str] = []
     held = ""
     for line in text.split("\n"):
-        if fenced and line.lstrip().startswith(("```", "~~~")):
-            in_code = not in_code
-            if held:
-                yield held
-                held = ""
-            continue
         stripped = line.strip()
-        if in_code or not stripped or _PASTED.match(line):
+        if fenced and stripped.startswith(("```", "~~~")):
+            in_code = not in_code
+        elif not in_code and stripped and not _is_pasted(line, stripped):
+            opens = stripped[0]
+            mark = None if opens.isalpha() and stripped[1:2] not in (".", ")") else _LIST_MARK.match(line)
             if held:
-                yield held
-                held = ""
-            continue
-        mark = _LIST_MARK.match(line)
-        if held and mark is None and len(held) >= 40 and held[-1] not in ".!?:;" and _WRAPS.match(line):
-            held = f"{held} {stripped}"
+                if mark is None and len(held) >= 40 and held[-1] not in ".!?:;" and opens in _WRAPS:
+                    held = f"{held} {stripped}"
+                    continue
+                found.append(held)
+            held = line[mark.end() :].strip() if mark else stripped
             continue
         if held:
-            yield held
-        held = line[mark.end() :].strip() if mark else stripped
+            found.append(held)
+            held = ""
     if held:
-        yield held
+        found.append(held)
+    return found
 
 
-def _split(paragraph: str) -> Iterator[str]:
-    start = 0
-    for end in _END.finditer(paragraph):
-        if _ABBREVIATION.search(paragraph, max(start, end.end(1) - 8), end.end(1)):
-            continue
-        yield paragraph[start : end.end(1)]
-        start = end.end()
-    if start < len(paragraph):
-        yield paragraph[start:]
+def _is_pasted(line: str, stripped: str) -> bool:
+    if stripped[0].isalpha():
+        suspect = ":" in stripped or stripped[-1] in ";{(" or stripped.startswith(_PASTED_WORDS)
+    elif stripped[1:2] == " ":
+        suspect = stripped[0] not in "-*•#" or stripped[2:3].isdigit()
+    else:
+        suspect = stripped[1:3] != ". "
+    return suspect and _PASTED.match(line) is not None

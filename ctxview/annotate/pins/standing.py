@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ctxview.annotate.patterns import lazy
 from ctxview.model import Block
 
 _HEAD_CHARS: Final = 500
@@ -12,27 +13,34 @@ _FILE: Final = (
     r"(?:(?:CLAUDE(?:\.local)?|AGENTS?|GEMINI|MEMORY|WARP|copilot-instructions)(?:\.md)?"
     r"|\.?(?:cursor|cline|windsurf)rules)"
 )
-_MEMORY: Final = re.compile(
+_MEMORY: Final = lazy(
     rf"Contents of [^\n]*(?:{_FILE}\b|/rules/|/memory/)|#\s*claudeMd\b|\[[^\]\n]*{_FILE} LOADED\]"
     rf"|^\s*#?\s*{_FILE} instructions for\b|<user_instructions>|<INSTRUCTIONS>|<project_(?:instructions|doc)>"
     r"|<agents?_md>|<claude_md>"
 )
-_GOAL_MARK: Final = re.compile(r"<\w*context\s+source=\"goal\">|<goal>|<user_goal>|<objective>")
-_COMMAND: Final = re.compile(r"\s*<command-message>")
-_ARGS: Final = re.compile(r"<command-args>(.+?)</command-args>", re.DOTALL)
-_CLIENT_TAG: Final = re.compile(r"\s*<(?:ide_\w+|system-reminder|environment_context|command-|local-command"
+_MEMORY_MARKS: Final = (
+    "Contents of ", "claudeMd", " LOADED]", " instructions for", "<user_in", "<INSTR", "<project_", "<agent", "<claude_"
+)  # fmt: skip
+"""One of these is in every text that `_MEMORY` finds."""
+_GOAL_MARK: Final = lazy(r"<\w*context\s+source=\"goal\">|<goal>|<user_goal>|<objective>")
+_COMMAND: Final = lazy(r"\s*<command-message>")
+_ARGS: Final = lazy(r"<command-args>(.+?)</command-args>", re.DOTALL)
+_CLIENT_TAG: Final = lazy(r"\s*<(?:ide_\w+|system-reminder|environment_context|command-|local-command"
     r"|permissions|turn_aborted)")
-_SLASH: Final = re.compile(r"\s*/[\w:-]+\s*$")
+_SLASH: Final = lazy(r"\s*/[\w:-]+\s*$")
 
 
 def is_memory(block: Block) -> bool:
     """A memory file's text: standing instructions that a client puts into the window by itself."""
-    return block.tool == "nested_memory" or _MEMORY.search(block.text, 0, _HEAD_CHARS) is not None
+    if block.tool == "nested_memory":
+        return True
+    head = block.text[:_HEAD_CHARS]
+    return any(map(head.__contains__, _MEMORY_MARKS)) and _MEMORY.search(head) is not None
 
 
 def is_marked_goal(block: Block) -> bool:
     """A client's own goal block."""
-    return _GOAL_MARK.search(block.text, 0, _HEAD_CHARS) is not None
+    return "<" in block.text and _GOAL_MARK.search(block.text, 0, _HEAD_CHARS) is not None
 
 
 def command_words(block: Block) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
+from ctxview.annotate.patterns import lazy
 from ctxview.model import Block
 
 Status: TypeAlias = Literal["pending", "in_progress", "completed", "deleted"]
@@ -33,8 +34,8 @@ _STATUS: Final[Mapping[str, Status]] = {
     "doing": "in_progress", "completed": "completed", "complete": "completed", "done": "completed",
     "finished": "completed", "cancelled": "deleted", "canceled": "deleted", "deleted": "deleted", "skipped": "deleted",
 }  # fmt: skip
-_CREATED: Final = re.compile(r"Task #(\w+) created|\"id\"\s*:\s*\"?(\w+)")
-_CHECK: Final = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX~-])\]\s+(\S.*)$", re.MULTILINE)
+_CREATED: Final = lazy(r"Task #(\w+) created|\"id\"\s*:\s*\"?(\w+)")
+_CHECK: Final = lazy(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX~-])\]\s+(\S.*)$", re.MULTILINE)
 _SUBJECT_CHARS: Final = 200
 _FEWEST: Final = 2
 """Check boxes that make a list; one alone is an aside."""
