@@ -12,7 +12,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from ctxview.app.named import VARIABLE, NamedTrace
-from ctxview.cli.main import run
+from ctxview.cli.command import run
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "data" / "cases"

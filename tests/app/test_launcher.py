@@ -11,7 +11,7 @@ import pytest
 
 from ctxview.app.named import VARIABLE, NamedTrace, from_text, named_trace
 from ctxview.cli import web
-from ctxview.cli.main import run
+from ctxview.cli.command import run
 from ctxview.errors import UsageError
 from ctxview.sample_traces import sample_path
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxview import __version__
-from ctxview.cli.main import VERBS, cli
+from ctxview.cli.command import VERBS, cli
 from ctxview.loaders import LOADERS
 from ctxview.loaders.source import Loader
 from ctxview.sample_traces import sample_path

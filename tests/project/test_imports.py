@@ -32,7 +32,7 @@ def loaded_after(code: str, folder: Path) -> set[str]:
 @pytest.mark.parametrize(
     "code",
     [
-        "import ctxview.cli.main",
+        "import ctxview.cli.command",
         "from ctxview.cli import main; main(['--version'])",
         "from ctxview.cli import main; main(['--help'])",
         "from ctxview.cli import main; main(['formats', '--help'])",

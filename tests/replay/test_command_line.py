@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
-from ctxview.cli.main import cli
+from ctxview.cli.command import cli
 from ctxview.errors import UsageError
 from ctxview.policies import POLICIES
 from ctxview.sample_traces import sample_path

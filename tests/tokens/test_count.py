@@ -139,9 +139,9 @@ PATHOLOGICAL = {
 def test_a_million_characters_without_a_boundary_take_under_two_seconds(name: str, text: str):
     counter = COUNTERS[name]
     counter.count("load")
-    start = time.perf_counter()
+    start = time.process_time()
     tokens = counter.count(text)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert 0 < tokens <= 4 * len(text)
 
 

@@ -89,9 +89,9 @@ def test_a_jpeg_size_behind_long_profiles_is_found():
 
 @pytest.mark.parametrize("filler", [b"\xff\xd0", b"\xff\xff", b"\xff\xe0\0\0", b"\xff\0", b"xx"])
 def test_a_hostile_jpeg_is_given_up_fast(filler: bytes):
-    start = time.perf_counter()
+    start = time.process_time()
     assert image_facts("image/jpeg", base64.b64encode(b"\xff\xd8" + filler * 2_000_000).decode()).width is None
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize("extra", range(4))

@@ -85,10 +85,10 @@ def test_every_hit_is_lit_where_it_stands_whatever_was_escaped_before_it():
 
 def test_a_very_long_text_is_laid_out_only_as_far_as_one_looks():
     text = "some words of a log line that is long enough to be wrapped twice or so\n" * 200_000
-    started = time.perf_counter()
+    started = time.process_time()
     rows = TextRows(text, 60)
     rows.reach(50)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
     assert 50 < len(rows) < 60
     assert rows.after == len(text) - MOST_CHARS
     assert rows.guess > 20_000
@@ -105,9 +105,9 @@ async def test_a_megabyte_opens_scrolls_and_ends(kind):
     async with running(trace(text), size=NARROW) as s:
         await s.press("end", "enter")
         pane = s.app.screen.query_one(DetailPane)
-        started = time.perf_counter()
+        started = time.process_time()
         pane._lay_out()
-        assert time.perf_counter() - started < 1, "laid out as far as it is seen"
+        assert time.process_time() - started < 1, "laid out as far as it is seen"
         await s.press("space", "space", "j", "k")
         assert pane.scroll_offset.y > 10
         await s.press("G")
