@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, cast
 
-_METHODS: Final = ("search", "match", "fullmatch", "finditer", "findall", "sub", "split")
+_METHODS: Final = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn")
 _UPPER: Final = re.compile(r"(\\.)|([A-Z]+)")
 
 

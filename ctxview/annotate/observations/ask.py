@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import orjson
 
 from ctxview.annotate.observations.seen import Spans, Text, hash_json, hash_of
+from ctxview.annotate.patterns import lazy
 from ctxview.model import Evidence
+from ctxview.values import dataclass
 
 Args: TypeAlias = Mapping[str, Any]
 """A call's arguments by name, in lower case and without underscores, so that `filePath` and `file_path` are one."""
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,12 @@ def parse(text: str) -> Any:
 def by_plain_name(arguments: Any) -> Args:
     if not isinstance(arguments, dict):
         return {}
-    return {key.replace("_", "").lower(): value for key, value in arguments.items()}
+    return {_plain(key): value for key, value in arguments.items()}
+
+
+@lru_cache(maxsize=1024)
+def _plain(key: str) -> str:
+    return key.replace("_", "").lower()
 
 
 def request_of(tool: str, arguments: Any, text: str) -> str:

@@ -16,6 +16,7 @@ from ctxview.annotate.observations.records import page_ask, record_ask
 from ctxview.annotate.observations.rules import ResourceRules, ToolRule, fields_of, fill
 from ctxview.annotate.observations.seen import text_of
 from ctxview.annotate.observations.shell import shell_ask
+from ctxview.annotate.patterns import lazy
 
 _SHELLS: Final = names(
     """
@@ -26,8 +27,8 @@ _SHELLS: Final = names(
 )
 KEEPS_FOLDER: Final = names("bash terminal execute_bash")
 """Shells in which a `cd` lasts until the next call."""
-_SCRIPT_COMMAND: Final = re.compile(r"""exec_command\(\s*\{.*?\bcmd["']?\s*:\s*("(?:[^"\\]|\\.)*")""", re.DOTALL)
-_SCRIPT_FOLDER: Final = re.compile(r"""\bworkdir["']?\s*:\s*("(?:[^"\\]|\\.)*")""")
+_SCRIPT_COMMAND: Final = lazy(r"""exec_command\(\s*\{.*?\bcmd["']?\s*:\s*("(?:[^"\\]|\\.)*")""", re.DOTALL)
+_SCRIPT_FOLDER: Final = lazy(r"""\bworkdir["']?\s*:\s*("(?:[^"\\]|\\.)*")""")
 
 
 def ask_of(tool: str, arguments: Any, text: str, cwd: str | None, rules: ResourceRules) -> Ask:

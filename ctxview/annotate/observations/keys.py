@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ntpath
 import posixpath
-import re
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
-_WINDOWS: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+from ctxview.annotate.patterns import lazy
+
+_WINDOWS: Final = lazy(r"[A-Za-z]:[\\/]|\\\\")
 _PORTS: Final = {"http": 80, "https": 443}
 
 

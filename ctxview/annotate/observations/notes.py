@@ -11,22 +11,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-_CHANGED: Final = re.compile(
+from ctxview.annotate.patterns import lazy
+
+_CHANGED: Final = lazy(
     r"^(?:Note: )?(?P<path>(?:/|~|[A-Za-z]:[\\/]|\./|\w)[^\n]{0,1000}?) was "
     r"(?:changed outside|modified, either by the user or by a linter|modified (?:by the user|externally|outside)"
     r"|changed (?:by the user|on disk|externally))(?P<rest>[^\n]*)(?:\n|\Z)",
     re.MULTILINE,
 )
-_CALLED: Final = re.compile(
+_CALLED: Final = lazy(
     r"Called the (?:Read|View) tool with the following input: "
     r"\{[^\n]*?\"(?:file_path|path)\"\s*:\s*\"((?:[^\"\\]|\\.)+)\"[^\n]*"
 )
-_BY_COMMAND: Final = re.compile(
+_BY_COMMAND: Final = lazy(
     r"\n?\[This command modified \d+ files? you've previously read: (?P<paths>[^\n]{1,4000}?)"
     r"(?:\. Call Read before editing\.)?\]\s*\Z"
 )
 _RESULT: Final = "Result of calling the Read tool:"
-_NUMBERED: Final = re.compile(r"[ \t]*\d+[\t→]")
+_NUMBERED: Final = lazy(r"[ \t]*\d+[\t→]")
 
 
 @dataclass(frozen=True, slots=True)

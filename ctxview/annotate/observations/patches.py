@@ -8,9 +8,10 @@ from typing import Final
 from ctxview.annotate.observations.ask import Target
 from ctxview.annotate.observations.keys import file_key
 from ctxview.annotate.observations.seen import text_of
+from ctxview.annotate.patterns import lazy
 
 BEGIN: Final = "*** Begin Patch"
-_HEADER: Final = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.+?)[ \t\r]*$", re.MULTILINE)
+_HEADER: Final = lazy(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.+?)[ \t\r]*$", re.MULTILINE)
 _RULES: Final = {
     "Add File": "a patch adds the file",
     "Update File": "a patch changes the file",

@@ -7,14 +7,15 @@ and a failed call from counting as having seen or changed anything.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 import orjson
 
 from ctxview.annotate.observations.seen import Span, numbered
+from ctxview.annotate.patterns import lazy
+from ctxview.values import dataclass
 
-_FAILED_START: Final = re.compile(
+_FAILED_START: Final = lazy(
     r"\s*(?:<tool_use_error>|error\b\s*[:\[({-]|error (?:executing|editing|reading|writing|calling|while)"
     r"|errors? occurred"
     r"|traceback \(most recent|file has not been read yet|file does not exist|file not found|no such file"
@@ -27,18 +28,18 @@ _FAILED_START: Final = re.compile(
     r"|\{\"is_?error\"\s*:\s*true)",
     re.IGNORECASE,
 )
-_NOT_THERE: Final = re.compile(
+_NOT_THERE: Final = lazy(
     r"^(?:(?:/bin/)?(?:ba|z)?sh: (?:line \d+: )?)?(?:\w+: )[^\n]{0,300}"
     r"(?:No such file or directory|Is a directory|Permission denied|cannot open [^\n]*for reading|can't read [^\n]*)$",
     re.MULTILINE,
 )
-_EXIT_HEAD: Final = re.compile(r"(?:Exit code:?|Process exited with code|exit status)\s*(-?\d+)", re.IGNORECASE)
-_EXIT_TAIL: Final = re.compile(
+_EXIT_HEAD: Final = lazy(r"(?:Exit code:?|Process exited with code|exit status)\s*(-?\d+)", re.IGNORECASE)
+_EXIT_TAIL: Final = lazy(
     r"\n?\[(?:The )?[Cc]ommand (?:completed|finished|execution failed)[^\n\]]* exit code (-?\d+)[^\n]*"
 )
-_CWD_TAIL: Final = re.compile(r"\[Current working directory: ([^\n]+)\]")
-_CWD_RESET: Final = re.compile(r"\n?Shell cwd was reset to ([^\n]+)\s*\Z")
-_RETURNCODE: Final = re.compile(
+_CWD_TAIL: Final = lazy(r"\[Current working directory: ([^\n]+)\]")
+_CWD_RESET: Final = lazy(r"\n?Shell cwd was reset to ([^\n]+)\s*\Z")
+_RETURNCODE: Final = lazy(
     r"\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?)?(.*?)(?:</output>\s*)?\Z", re.DOTALL
 )
 _CLEARED: Final = (
@@ -52,7 +53,7 @@ _CLEARED: Final = (
     "<tool_output_masked>",
     "old environment output:",
 )
-_LINES_HEAD: Final = re.compile(r"\ATotal output lines: \d+\n\n?")
+_LINES_HEAD: Final = lazy(r"\ATotal output lines: \d+\n\n?")
 _NOTHING: Final = (
     "(Bash completed with no output)",
     "(no output)",
@@ -61,12 +62,13 @@ _NOTHING: Final = (
     "Your command ran successfully and did not produce any output.",
 )
 _CODEX_HEADS: Final = ("Chunk ID:", "Exit code:", "Wall time", "Script completed", "Script failed", "Process exited")
-_SNIPPET: Final = re.compile(
+_SNIPPET: Final = lazy(
     r"(?:snippet of|running `cat -n` on|review the changes)[^\n]*:[ \t]*\n(?=[ \t]*\d+[\t→])", re.IGNORECASE
 )
-_LEAD: Final = re.compile(r"[^\n]*running `cat -n` on[^\n]*:[ \t]*\n")
-_WINDOW: Final = re.compile(r"^\[File: ([^\n]+?) \((\d+) lines total\)\]\n", re.MULTILINE)
-_UNCHANGED: Final = re.compile(
+_SNIPPET_MARKS: Final = ("snippet of", "running `cat -n` on", "review the changes")
+_LEAD: Final = lazy(r"[^\n]*running `cat -n` on[^\n]*:[ \t]*\n")
+_WINDOW: Final = lazy(r"^\[File: ([^\n]+?) \((\d+) lines total\)\]\n", re.MULTILINE)
+_UNCHANGED: Final = lazy(
     r"\s*(?:<[a-z-]+>\s*)?File unchanged since last read|\s*File .{0,400} is unchanged since", re.IGNORECASE
 )
 _REMINDER: Final = "<system-reminder>"
@@ -138,7 +140,7 @@ def _unwrapped(text: str) -> Payload:
     if text.endswith("]") and (match := _EXIT_TAIL.search(text, tail)):
         cwd = _CWD_TAIL.search(text, tail)
         return Payload(text[: match.start()], int(match[1]), cwd[1] if cwd else None)
-    if match := _CWD_RESET.search(text, tail):
+    if "Shell cwd was reset to " in text[tail:] and (match := _CWD_RESET.search(text, tail)):
         return Payload(text[: match.start()], None, match[1].strip())
     return Payload(text)
 
@@ -161,8 +163,8 @@ def not_there(text: str) -> bool:
 
 def snippet(text: str) -> tuple[int, int, str] | None:
     """The numbered lines that an editor shows around its change: first, last, text."""
-    match = _SNIPPET.search(text, 0, _HEAD_CHARS + 400)
-    if match is None:
+    head = text[: _HEAD_CHARS + 400]
+    if not any(map(head.lower().__contains__, _SNIPPET_MARKS)) or (match := _SNIPPET.search(head)) is None:
         return None
     start = match.end()
     lines = []

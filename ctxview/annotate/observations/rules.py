@@ -5,12 +5,12 @@ It prevents a team's own tools from being events for ever: a rule in `ctxview.to
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Final, Literal, TypeAlias
 
+from ctxview.annotate.patterns import lazy
 from ctxview.errors import UsageError
 
 RuleEffect: TypeAlias = Literal["read", "write", "edit", "event"]
@@ -20,8 +20,8 @@ STALE_AFTER: Final = 8
 """Turns after which a reading is old, unless its type says otherwise."""
 DEFAULT_TYPE: Final = "default"
 
-_FIELD: Final = re.compile(r"\{(\w+)\}")
-_TYPE: Final = re.compile(r"[a-z][a-z0-9_-]*:.")
+_FIELD: Final = lazy(r"\{(\w+)\}")
+_TYPE: Final = lazy(r"[a-z][a-z0-9_-]*:.")
 
 
 @dataclass(frozen=True, slots=True)

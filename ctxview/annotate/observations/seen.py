@@ -6,14 +6,13 @@ It prevents a reading with line numbers and a writing of the same text from coun
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
-from zlib import crc32
 
 import orjson
 
 from ctxview.model import NEVER
+from ctxview.values import dataclass
 
 Span: TypeAlias = tuple[int, int]
 """First and last line, 1-based; counted from the end when negative."""
@@ -39,12 +38,11 @@ def hash_of(data: bytes) -> str:
 
 
 def text_of(text: str) -> Text:
-    data = text.encode("utf-8", "surrogatepass")
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n")
-    data = data.rstrip(b"\n")
-    lines = array("I", map(crc32, data.split(b"\n"))) if data else array("I")
-    return Text(hash_of(data), lines)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    text = text.rstrip("\n")
+    lines = array("q", map(hash, text.split("\n"))) if text else array("q")
+    return Text(hash_of(text.encode("utf-8", "surrogatepass")), lines)
 
 
 def hash_json(value: Any) -> str:
@@ -68,15 +66,14 @@ def numbered(text: str) -> tuple[int, int, str] | None:
     if digits == start or digits >= len(text) or text[digits] not in "\t→:|":
         return None
     separator = text[digits]
-    lines = text.split("\n")
-    while len(lines) > 1 and not lines[-1]:
-        lines.pop()
+    text = text.rstrip("\n")
+    count = text.count("\n") + 1
     first = int(text[start:digits])
-    number, _, _ = lines[-1].partition(separator)
+    number, _, _ = text[text.rfind("\n") + 1 :].partition(separator)
     number = number.strip()
-    if not number.isdecimal() or len(number) > 9 or int(number) - first + 1 != len(lines):
+    if not number.isdecimal() or len(number) > 9 or int(number) - first + 1 != count:
         return None
-    return first, int(number), "\n".join([line.partition(separator)[2] for line in lines])
+    return first, int(number), "\n".join([line.partition(separator)[2] for line in text.split("\n")])
 
 
 def truncated_at(text: str) -> int | None:

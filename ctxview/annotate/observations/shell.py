@@ -16,6 +16,7 @@ from ctxview.annotate.observations.patches import BEGIN, patch_targets
 from ctxview.annotate.observations.seen import Span, Spans, text_of
 from ctxview.annotate.observations.views import View, narrow, viewed
 from ctxview.annotate.observations.words import Command, Pipeline, Word, pipelines
+from ctxview.annotate.patterns import lazy
 
 _PREFIXES: Final = names("then do else elif if while until { ! time sudo command builtin exec nohup env")
 _SILENT: Final = names(
@@ -30,8 +31,8 @@ _FOREIGN: Final = names("ssh docker kubectl podman wsl adb vagrant xargs find pa
 
 
 # A line without these words, once output that goes nowhere is taken out, neither shows nor changes a file.
-_NOWHERE: Final = re.compile(r"[0-9&]?>+ ?(?:/dev/null|&[0-9])|\| ?(?:head|tail) -\S+(?: \d+)?(?= *(?:$|[;&|\n)]))")
-_MATTERS: Final = re.compile(
+_NOWHERE: Final = lazy(r"[0-9&]?>+ ?(?:/dev/null|&[0-9])|\| ?(?:head|tail) -\S+(?: \d+)?(?= *(?:$|[;&|\n)]))")
+_MATTERS: Final = lazy(
     r">|<|\b(?:cat|sed|gsed|head|tail|nl|less|more|bat|batcat|awk|gawk|tee|perl|mv|cp|rm|truncate|cd|pushd)\b"
     r"|\bgit\b[^;&|\n]*\b(?:checkout|restore|switch|reset|stash|rm|mv)\b"
 )

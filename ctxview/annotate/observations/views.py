@@ -8,11 +8,12 @@ from typing import Final
 
 from ctxview.annotate.observations.seen import END, Span, Spans
 from ctxview.annotate.observations.words import Command, Word
+from ctxview.annotate.patterns import lazy
 
 _PAGERS: Final = ("cat", "less", "more", "bat", "batcat", "nl")
-_SED_RANGE: Final = re.compile(r"\s*(\d+)\s*(?:,\s*(\+?\d+|\$)\s*)?p\s*")
-_SED_QUIT: Final = re.compile(r"\s*(\d+)\s*q\s*")
-_AWK_RANGE: Final = re.compile(r"\s*NR\s*>=?\s*(\d+)\s*&&\s*NR\s*<=?\s*(\d+)\s*(?:\{\s*print(?:\s+\$0)?\s*;?\s*\})?\s*")
+_SED_RANGE: Final = lazy(r"\s*(\d+)\s*(?:,\s*(\+?\d+|\$)\s*)?p\s*")
+_SED_QUIT: Final = lazy(r"\s*(\d+)\s*q\s*")
+_AWK_RANGE: Final = lazy(r"\s*NR\s*>=?\s*(\d+)\s*&&\s*NR\s*<=?\s*(\d+)\s*(?:\{\s*print(?:\s+\$0)?\s*;?\s*\})?\s*")
 
 
 @dataclass(frozen=True, slots=True)

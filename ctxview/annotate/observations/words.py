@@ -11,15 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from ctxview.annotate.patterns import lazy
+
 Word: TypeAlias = str | None
 
-_HEREDOC: Final = re.compile(
+_HEREDOC: Final = lazy(
     r"<<(?P<dash>-?)[ \t]*(?P<quote>['\"\\]?)(?P<name>\w+)['\"]?(?P<rest>[^\n]*)\n(?P<body>.*?)"
     r"^[ \t]*(?P=name)(?=[ \t]*(?:[);&|\n]|\Z))",
     re.DOTALL | re.MULTILINE,
 )
 _HERE: Final = "\x00here"
-_TOKEN: Final = re.compile(
+_TOKEN: Final = lazy(
     r"""
     (?P<space>[ \t\r]+|\\\n)
   | (?P<comment>(?<![^\s;&|()])\#[^\n]*)
@@ -33,9 +35,9 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_VARIABLE: Final = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
-_ESCAPE: Final = re.compile(r'\\([\\"$`\n])')
+_VARIABLE: Final = lazy(r"\$(?:(\w+)|\{(\w+)\})")
+_ASSIGNMENT: Final = lazy(r"[A-Za-z_]\w*=")
+_ESCAPE: Final = lazy(r'\\([\\"$`\n])')
 
 
 @dataclass(slots=True)

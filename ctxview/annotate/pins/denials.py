@@ -56,6 +56,7 @@ _STATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ),
     ),
 )
+_ALL_STATED: Final = tuple(start for _, starts in _STATED for start in starts)
 _LOOSE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("permission not granted", lazy(
         r"\bPermission to use \S.{0,200}? (?:has been|was) (?:auto-)?denied"
@@ -111,9 +112,9 @@ def denial_of_result(block: Block, markers: tuple[str, ...] = ()) -> Found | Non
     for marker in markers:
         if head.startswith(marker):
             return Found("denial", f"starts with the configured mark {marker}", _quote(head), "stated")
-    for rule, starts in _STATED:
-        if head.startswith(starts):
-            return Found("denial", rule, _quote(head), "stated")
+    if head.startswith(_ALL_STATED):
+        rule = next(rule for rule, starts in _STATED if head.startswith(starts))
+        return Found("denial", rule, _quote(head), "stated")
     if not block.is_error and len(block.text) > _SHORT_CHARS:
         return None
     if not (block.is_error or _FAILED.match(head)) or not any(map(head.__contains__, _WORDS)):

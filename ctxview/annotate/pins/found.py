@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from ctxview.model import Evidence, PinKind
+from ctxview.values import dataclass
 
 QUOTE_CHARS: Final = 200
 
