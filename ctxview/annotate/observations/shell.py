@@ -30,12 +30,22 @@ _CHANGES_DIRECTORY: Final = ("cd", "pushd")
 _FOREIGN: Final = names("ssh docker kubectl podman wsl adb vagrant xargs find parallel")
 
 
-# A line without these words, once output that goes nowhere is taken out, neither shows nor changes a file.
-_NOWHERE: Final = lazy(r"[0-9&]?>+ ?(?:/dev/null|&[0-9])|\| ?(?:head|tail) -\S+(?: \d+)?(?= *(?:$|[;&|\n)]))")
-_MATTERS: Final = lazy(
-    r">|<|\b(?:cat|sed|gsed|head|tail|nl|less|more|bat|batcat|awk|gawk|tee|perl|mv|cp|rm|truncate|cd|pushd)\b"
-    r"|\bgit\b[^;&|\n]*\b(?:checkout|restore|switch|reset|stash|rm|mv)\b"
+_NOWHERE: Final = lazy(r">+ ?(?:/dev/null|&[0-9])|\| ?(?:head|tail) -\S+(?: \d+)?(?= *(?:$|[;&|\n)]))")
+_WORD: Final = lazy(r"\w+")
+_COMMANDS: Final = names(
+    "cat sed gsed head tail nl less more bat batcat awk gawk tee perl mv cp rm truncate cd pushd"
 )
+_GIT: Final = lazy(r"git\b[^;&|\n]*\b(?:checkout|restore|switch|reset|stash|rm|mv)\b")
+
+
+def _matters(line: str) -> bool:
+    """Whether a command line may show or change a file; not, if its output only goes nowhere or is cut."""
+    if ">" in line or "|" in line:
+        line = _NOWHERE.sub("", line)
+    if ">" in line or "<" in line:
+        return True
+    words = _WORD.findall(line)
+    return not _COMMANDS.isdisjoint(words) or ("git" in words and _GIT.search(line) is not None)
 
 
 @dataclass(slots=True)
@@ -71,7 +81,7 @@ def shell_ask(line: str, cwd: str | None, depth: int = 0) -> Ask:
     if BEGIN in line:
         targets = patch_targets(line, _patch_folder(line, cwd))
         return Ask(tuple(targets), rule="a command", shell=True)
-    if not _MATTERS.search(_NOWHERE.sub("", line)):
+    if not _matters(line):
         return Ask(rule="a command", silent=False, shell=True)
     reading = _Reading(cwd)
     for pipeline in pipelines(line, reading.values):
