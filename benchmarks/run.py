@@ -1,4 +1,4 @@
-"""Every benchmark in one table: `python -m benchmarks.run [--big] [load|queries|replay|tui ...]`.
+"""Every benchmark in one table: `python -m benchmarks.run [--big] [load|facts|queries|replay|tui ...]`.
 
 Rows are ratios where they can be, so that a slow machine measures the program and not itself. `--big` generates and
 reads a gigabyte, which takes minutes.
@@ -14,12 +14,15 @@ from pathlib import Path
 
 from benchmarks.row import Row
 
-PARTS = ("load", "queries", "replay", "tui")
+PARTS = ("load", "facts", "queries", "replay", "tui")
 
 
 def rows(part: str, folder: Path, big: bool) -> Iterator[Row]:
     module = importlib.import_module(f"benchmarks.{part}")
-    yield from module.rows(folder, big=big) if part == "load" else module.rows()
+    if part == "load":
+        yield from module.rows(folder, big=big)
+    else:
+        yield from module.rows(folder) if part == "facts" else module.rows()
 
 
 def main(words: list[str]) -> int:

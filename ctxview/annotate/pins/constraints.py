@@ -35,7 +35,7 @@ _CHANGING: Final = (
 FORBIDS: Final = Table(
     order("never …", "never", r"\bnever\s+" + _PAST + r"[a-z«]"),
     rule("we never …", "never", r"\bwe\s+never\s+" + _PAST + r"[a-z]"),
-    order("do not …", "not|donot|don't|dont",
+    order("do not …", "do not|donot|don't|dont",
           r"\b(?:do\s*not|don'?t)\s+(?:(?:ever|even|just|simply|you)\s+)?" + _IDLE + r"[a-z«]"),
     rule("do not want …", "want",
          r"\b(?:I|we)\s+(?:\w+ly\s+|really\s+)?(?:do\s*not|don'?t)\s+(?:really\s+)?want\b"

@@ -88,7 +88,7 @@ class PinFinder:
         elif kind in ("system", "tools"):
             self._add(Found("system", "system text" if kind == "system" else "tool schema", evidence="stated"), n, turn)
             if kind == "system":
-                self._say(_standing(block.text), n, turn)
+                self._say(read_standing(block.text), n, turn)
         elif kind == "note":
             self._note(block, n, turn)
         elif kind == "user":
@@ -164,7 +164,7 @@ class PinFinder:
             self._set_goal(block, n, turn, 3, "a goal that the client marks")
         elif is_memory(block):
             self._add(Found("system", "memory file"), n, turn)
-            self._say(_standing(block.text), n, turn)
+            self._say(read_standing(block.text), n, turn)
         elif is_prompt_command(block):
             words = command_words(block)
             self._expands = not words and self._goal_rank < 2
@@ -181,13 +181,13 @@ class PinFinder:
             return
         if is_memory(block):
             self._add(Found("system", "memory file"), n, turn)
-            self._say(_standing(block.text), n, turn)
+            self._say(read_standing(block.text), n, turn)
             return
         if is_typed(block):
             self._typed(block, n, turn)
         elif self._goal_rank == 0 and not (block.human or block.injected or is_empty(block)):
             self._set_goal(block, n, turn, 1, "first user text: nobody typed it")
-            self._say(_standing(block.text), n, turn)
+            self._say(read_standing(block.text), n, turn)
 
     def _typed(self, block: Block, n: int, turn: int) -> None:
         self._expands = False
@@ -324,7 +324,7 @@ def _first_line(text: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _standing(text: str) -> tuple[Found, ...]:
+def read_standing(text: str) -> tuple[Found, ...]:
     """What standing text (system, memory, a sub-agent's prompt) lays down. The sessions of one trace often share it."""
     found = []
     for sentence in sentences(text):

@@ -24,7 +24,7 @@ _CLAUSE: Final = lazy(
     r"|\byou\s+(?:should\s+|must\s+|can\s+|will\s+|shall\s+)?)$"
 )
 _LOOK_BACK: Final = 30
-_WORD: Final = re.compile(r"[a-z]+(?:'[a-z]+)?")
+_LETTERS: Final = bytes(code if ord("a") <= code <= ord("z") else ord(" ") for code in range(256))
 _numbers: Final = count()
 
 
@@ -81,23 +81,29 @@ class Vocabulary:
     """The key words of several tables, looked up together."""
 
     def __init__(self, *tables: Table) -> None:
-        self._words: dict[str, Candidates] = {}
-        self._phrases: dict[str, list[tuple[str, Candidates]]] = {}
+        self._words: dict[bytes, Candidates] = {}
+        self._phrases: dict[bytes, list[tuple[str, Candidates]]] = {}
         """By their longest word."""
         for one in (one for table in tables for one in table.rules.values()):
             for key in one.keys:
-                if " " in key:
-                    self._phrases.setdefault(max(key.split(), key=len), []).append((key, one.bit))
+                words = _words(key)
+                if len(words) > 1:
+                    self._phrases.setdefault(max(words, key=len), []).append((key, one.bit))
                 else:
-                    self._words[key] = self._words.get(key, 0) | one.bit
+                    self._words[words[0]] = self._words.get(words[0], 0) | one.bit
         self._known = frozenset({*self._words, *self._phrases})
 
     def candidates(self, low: str) -> Candidates:
         """The rules that can match a text in lower case. None of it matches where this is 0."""
         answer = 0
-        for word in self._known.intersection(_WORD.findall(low)):
+        for word in self._known.intersection(_words(low)):
             answer |= self._words.get(word, 0)
             for phrase, bit in self._phrases.get(word, ()):
                 if phrase in low:
                     answer |= bit
         return answer
+
+
+def _words(low: str) -> list[bytes]:
+    """Its runs of the letters a to z."""
+    return low.encode("ascii", "replace").translate(_LETTERS).split()
