@@ -77,6 +77,7 @@ def make_store(path: Path, turns: int, blocks: int) -> None:
         TurnRow,
     )  # fmt: skip
     from ctxview.store import Store
+    from ctxview.window.view import PREVIEW_CHARS
 
     dice = random.Random(7)
     words = ("alpha", "bravo", "scheduler", "config", "token", "window", "budget", "retry", "error", "passed", "value")
@@ -103,8 +104,8 @@ def make_store(path: Path, turns: int, blocks: int) -> None:
         texts.append(text)
         block_rows.append(BlockRow(
             n=n, id=f"b{n:06d}", message=f"m{n}", role=role, kind=kind, tool=tool, call_id=call, is_error=False,
-            content=n, tokens=tokens, estimated=False, chars=len(text), preview=text[:240], turn=turn, file="big.jsonl",
-            line=n + 1, origin_id=None, at="2026-03-01T09:00:05Z", injected=False, inherited=False,
+            content=n, tokens=tokens, estimated=False, chars=len(text), preview=text[:PREVIEW_CHARS], turn=turn,
+            file="big.jsonl", line=n + 1, origin_id=None, at="2026-03-01T09:00:05Z", injected=False, inherited=False,
             human=kind == "user", inserted=kind == "summary", note=None, image=None,
         ))  # fmt: skip
         open_spans[n] = SpanRow(n, float(n), turn + 1, NEVER, "verbatim", n, tokens, None)

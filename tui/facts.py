@@ -46,8 +46,7 @@ def make_scene(view: SessionView) -> Scene:
     if spans:
         view.stand(spans[0], view.pairing(view.now, spans), view.now)
     view.changes(view.now)
-    counted = [b for b in view.blocks if b.tokens]
-    return Scene(view, view.sizes, find_trouble(view), bool(counted) and all(b.estimated for b in counted))
+    return Scene(view, view.sizes, find_trouble(view), view.is_estimated)
 
 
 # ------------------------------------------------------------------------------------------------ what went wrong
@@ -61,16 +60,12 @@ def find_trouble(view: SessionView) -> Trouble | None:
 def _first_orphan(view: SessionView) -> Trouble | None:
     """Candidates come from the spans of calls and results alone; `pairing` has the last word on each."""
     stays: dict[str, tuple[list[SpanRow], list[SpanRow]]] = {}
-    for span in view.spans:
-        block = view.blocks[span.block]
-        if block.call_id is not None and span.start < span.end and block.kind in ("tool_call", "tool_result"):
-            stays.setdefault(block.call_id, ([], []))[block.kind == "tool_result"].append(span)
+    for n in view.irregular:
+        block = view.blocks[n]
+        sent = [s for s in view.life(n) if s.start < s.end]
+        stays.setdefault(block.call_id or "", ([], []))[block.kind == "tool_result"].extend(sent)
     candidates: set[int] = set()
     for calls, results in stays.values():
-        if len(calls) == len(results) == 1:
-            call, result = calls[0], results[0]
-            if (max(1, call.start), call.end) == (max(1, result.start), result.end):
-                continue  # they came and left together, as nearly all do
         edges = {max(1, s.start) for s in (*calls, *results)} | {s.end for s in (*calls, *results)}
         for turn in sorted(edges):
             if turn <= view.last and _stands(calls, turn) != _stands(results, turn):
@@ -130,7 +125,7 @@ def dropped_by(view: SessionView, cut: CutRow) -> list[SpanRow]:
     before = view.spans_at(cut.turn - 1) if cut.turn > 1 else []
     seen = [s for s in before if s.end == cut.turn and s.ended_by in by_cut and s.block not in after]
     unseen = [
-        s for s in view.spans if s.start == s.end == cut.turn and s.ended_by in by_cut and s.block not in after
+        s for s in view.ended_at(cut.turn) if s.start == s.end and s.ended_by in by_cut and s.block not in after
     ]  # fmt: skip
     return seen + unseen
 

@@ -148,7 +148,7 @@ class Stacks:
         if focus.stack == RECORDED:
             self._main.show_scene(scene, focus)
             return
-        block = focus.block if focus.block in {b.id for b in scene.view.blocks} else None
+        block = focus.block if focus.block is not None and _has(scene, focus.block) else None
         self._main.show_scene(scene, replace(focus, stack=RECORDED, block=block))
         self.use(focus.stack, focus, remember=False)
 

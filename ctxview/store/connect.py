@@ -41,6 +41,7 @@ def _spill() -> tempfile.TemporaryDirectory[str]:
 def connect(database: str, read_only: bool = False) -> duckdb.DuckDBPyConnection:
     """A connection that reaches its own database and nothing else. Raises duckdb.Error."""
     settings: dict[str, Any] = {
+        "allocator_background_threads": True,  # gives back what a long read left behind
         "allow_community_extensions": False,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,

@@ -7,11 +7,9 @@ Writing keeps text and numbers storable whatever a trace holds: lone surrogates 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, make_dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import starmap
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from ctxview.model import (
@@ -28,6 +26,7 @@ from ctxview.model import (
     TurnRow,
 )
 from ctxview.text import replace_surrogates
+from ctxview.window.table import Column, Flags, Floats, Ints, Mappings, MaybeInts, Strings, Table, Texts, Tuples
 
 Values = tuple[Any, ...]
 R = TypeVar(
@@ -48,7 +47,8 @@ SPANS: Final = """
     SELECT block, pos, start, "end", form, content, tokens, ended_by FROM spans WHERE session_n = ?
 """
 EDITS: Final = """
-    SELECT n, turn, layer, rule, reason, block, action, "at", covers, evidence, cut FROM edits WHERE session_n = ?
+    SELECT n, turn, layer, rule, reason, block, action, "at", CASE WHEN len(covers) > 0 THEN covers END, evidence, cut
+    FROM edits WHERE session_n = ?
 """
 CUTS: Final = """
     SELECT n, turn, kind, trigger, before, after, dropped, kept, summary_tokens, file, line
@@ -205,56 +205,58 @@ def _json(evidence: Any) -> str:
 # ------------------------------------------------------------------------------------------------------ from tuples
 
 
-_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
-
-
-def _maker(row: type[R], *shared: str) -> Callable[[Iterable[Values]], list[R]]:
-    """Makes many rows of one frozen class, eight times as fast as its own constructor.
-
-    A frozen dataclass sets each field through `object.__setattr__`. A thawed twin with the same slots sets them
-    directly, and an object may change its class for one of the same layout.
-
-    `shared`: fields with few different values. The database gives each row strings of its own; here rows with the same
-    word hold the same string, which halves what a session of many blocks takes in memory.
-    """
-    twin = make_dataclass(row.__name__, [field.name for field in fields(row)], slots=True)
-
-    def make(found: Iterable[Values]) -> list[R]:
-        words: dict[str | None, str | None] = {}
-        made: list[Any] = []
-        for value in starmap(twin, found):
-            for name in shared:
-                word = getattr(value, name)
-                setattr(value, name, words.setdefault(word, word))
-            value.__class__ = row
-            made.append(value)
-        return made
-
-    return make
+def _maker(row: Callable[..., R]) -> Callable[[Iterable[Values]], list[R]]:
+    return lambda found: list(starmap(row, found))
 
 
 sessions: Final = _maker(SessionRow)
 issues: Final = _maker(IssueRow)
-blocks: Final = _maker(
-    BlockRow, "message", "role", "kind", "tool", "call_id", "file", "origin_id", "at", "note", "image"
-)
-spans: Final = _maker(SpanRow, "form")
 cuts: Final = _maker(CutRow)
 pins: Final = _maker(Pin)
 observations: Final = _maker(Observation)
 changes: Final = _maker(ResourceChange)
-_turns: Final = _maker(TurnRow, "model", "client", "fidelity", "stop_reason", "error", "file")
-_edits: Final = _maker(EditRow, "layer", "rule", "reason", "action", "at")
-_stretches: Final = _maker(Stretch)
 
 
 def turns(found: Iterable[Values]) -> list[TurnRow]:
-    return _turns((*v[:6], tuple(v[6]), *v[7:]) for v in found)
+    """The database gives each row strings of its own; here rows with the same word hold the same string."""
+    words: dict[str | None, str | None] = {}
+
+    def made(values: Values) -> TurnRow:
+        own = list(values)
+        for place in (2, 3, 5, 13, 14, 16):
+            own[place] = words.setdefault(own[place], own[place])
+        own[6] = tuple(own[6])
+        return TurnRow(*own)
+
+    return list(map(made, found))
 
 
-def edits(found: Iterable[Values]) -> list[EditRow]:
-    return _edits((*v[:8], tuple(v[8]), _NONE if v[9] == "{}" else json.loads(v[9]), v[10]) for v in found)
+def blocks(batches: Iterable[Sequence[Values]]) -> Table[BlockRow]:
+    columns: dict[str, Column] = {
+        "n": Ints(), "id": Strings(), "message": Strings(), "role": Strings(), "kind": Strings(), "tool": Strings(),
+        "call_id": Strings(), "is_error": Flags(), "content": Ints(), "tokens": Ints(), "estimated": Flags(),
+        "chars": Ints(), "preview": Texts(), "turn": Ints(), "file": Strings(), "line": Ints(),
+        "origin_id": Strings(), "at": Strings(), "injected": Flags(), "inherited": Flags(), "human": Flags(),
+        "inserted": Flags(), "note": Strings(), "image": Strings(),
+    }  # fmt: skip
+    return Table(columns, BlockRow, batches, ["n"])
+
+
+def spans(batches: Iterable[Sequence[Values]]) -> Table[SpanRow]:
+    columns: dict[str, Column] = {
+        "block": Ints(), "pos": Floats(), "start": Ints(), "end": Ints(), "form": Strings(), "content": Ints(),
+        "tokens": Ints(), "ended_by": MaybeInts(),
+    }  # fmt: skip
+    return Table(columns, SpanRow, batches, ["start", "pos"])
+
+
+def edits(batches: Iterable[Sequence[Values]]) -> Table[EditRow]:
+    columns: dict[str, Column] = {
+        "n": Ints(), "turn": Ints(), "layer": Strings(), "rule": Strings(), "reason": Strings(), "block": MaybeInts(),
+        "action": Strings(), "at": Strings(), "covers": Tuples(), "evidence": Mappings(), "cut": MaybeInts(),
+    }  # fmt: skip
+    return Table(columns, EditRow, batches, ["n"])
 
 
 def stretches(found: Iterable[Values]) -> list[Stretch]:
-    return _stretches((*v[:4], tuple(v[4]), *v[5:]) for v in found)
+    return list(starmap(Stretch, ((*v[:4], tuple(v[4]), *v[5:]) for v in found)))

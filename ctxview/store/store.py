@@ -10,6 +10,7 @@ import json
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
@@ -30,7 +31,7 @@ from ctxview.window import SessionView
 
 _BATCH: Final = 50_000
 """Rows that wait in memory for one insert."""
-_FETCHED: Final = 4_096
+_FETCHED: Final = 2_048
 """Rows that are fetched at once."""
 _BATCH_CHARS: Final = 16_000_000
 """The same for text, in characters."""
@@ -283,11 +284,14 @@ class Store:
         with no_collection(), self._cursor() as cursor:
             cursor.begin()  # one state of the database, whatever is being written meanwhile
 
-            def rows(query: str) -> Iterator[r.Values]:
+            def batches(query: str) -> Iterator[list[r.Values]]:
                 """A few at a time, so that they and what is made of them do not stand in memory together."""
                 cursor.execute(query, [n])
                 while batch := cursor.fetchmany(_FETCHED):
-                    yield from batch
+                    yield batch
+
+            def rows(query: str) -> Iterator[r.Values]:
+                return chain.from_iterable(batches(query))
 
             def in_order(made: list[Made], field: str) -> list[Made]:
                 """Rows mostly lie in order, which makes it cheaper here than in SQL."""
@@ -301,9 +305,9 @@ class Store:
             return SessionView(
                 row=r.sessions(rows(r.SESSION))[0],
                 turns=in_order(r.turns(rows(r.TURNS)), "turn"),
-                blocks=in_order(r.blocks(rows(r.BLOCKS)), "n"),
-                spans=r.spans(rows(r.SPANS)),
-                edits=in_order(r.edits(rows(r.EDITS)), "n"),
+                blocks=r.blocks(batches(r.BLOCKS)),
+                spans=r.spans(batches(r.SPANS)),
+                edits=r.edits(batches(r.EDITS)),
                 cuts=in_order(r.cuts(rows(r.CUTS)), "n"),
                 audit=r.stretches(rows(r.AUDIT)),
                 facts=Facts(

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final, TypeVar
 
 from ctxview.annotate import Facts, Pairing, find_pins, pair
@@ -31,6 +31,7 @@ from ctxview.model import (
 )
 from ctxview.window.limits import limit_of
 from ctxview.window.search import Hit, Hits, Needle
+from ctxview.window.table import Sorted, column, find, in_order, pick
 
 _Row = TypeVar("_Row")
 
@@ -41,6 +42,7 @@ _CHECKPOINT: Final = 128
 _READ: Final = 2_048
 _READ_CHARS: Final = 4_000_000
 """Texts and characters that are read at once: many cost less, few let another thread have its turn in between."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
@@ -108,8 +110,8 @@ class SessionView:
         """`texts_many` reads several texts at once, where their source can; it may leave out unknown keys."""
         self.row = row
         self.turns = _fixed(turns)
-        self.blocks = tuple(blocks)
-        self.spans = tuple(sorted(spans, key=lambda s: (s.start, s.pos)))
+        self.blocks = _fixed(blocks)
+        self.spans = in_order(spans, "start", "pos")
         self.edits = _fixed(edits)
         self.cuts = _fixed(cuts)
         self.audit = tuple(audit)
@@ -121,7 +123,10 @@ class SessionView:
         """Without facts, what can be told from the blocks' places alone."""
         self._texts = texts
         self._texts_many = texts_many
-        self._starts = array("q", (s.start for s in self.spans))
+        self._starts: Sequence[int] = column(self.spans, "start")
+        self._ends: Sequence[int] = column(self.spans, "end")
+        self._places: Sequence[float] = column(self.spans, "pos")
+        self._blocks: Sequence[int] = column(self.spans, "block")
 
     # ------------------------------------------------------------------ turns
 
@@ -160,14 +165,16 @@ class SessionView:
 
     def spans_at(self, turn: int) -> list[SpanRow]:
         """The spans of the window at `turn`, in window order."""
-        checkpoint = turn // _CHECKPOINT
-        known = self._checkpoints[checkpoint] if checkpoint < len(self._checkpoints) else self._checkpoints[-1]
-        at = min(checkpoint, len(self._checkpoints) - 1) * _CHECKPOINT
-        low, high = bisect_right(self._starts, at), bisect_right(self._starts, turn)
-        spans = self.spans
-        found = [spans[i] for i in known if spans[i].end > turn]
-        found += [s for s in spans[low:high] if s.end > turn]
-        found.sort(key=lambda s: s.pos)
+        return pick(self.spans, self._standing(turn))
+
+    def _standing(self, turn: int) -> list[int]:
+        """Indexes of the spans of the window at `turn`, in window order."""
+        at = min(turn // _CHECKPOINT, len(self._checkpoints) - 1)
+        low, high = bisect_right(self._starts, at * _CHECKPOINT), bisect_right(self._starts, turn)
+        ends = self._ends
+        found = [i for i in self._checkpoints[at] if ends[i] > turn]
+        found += [i for i in range(low, high) if ends[i] > turn]
+        found.sort(key=self._places.__getitem__)
         return found
 
     def window(self, turn: int) -> tuple[WindowBlock, ...]:
@@ -194,7 +201,7 @@ class SessionView:
         for block in self.blocks:
             if block.turn >= turn:
                 break
-            stays = self._spans_of.get(block.n)
+            stays = self.life(block.n)
             if not stays:
                 continue
             span = next((s for s in reversed(stays) if s.start <= turn), stays[0])
@@ -206,8 +213,25 @@ class SessionView:
 
     def pairing(self, turn: int, spans: Sequence[SpanRow] | None = None) -> Pairing:
         """Orphans and duplicates of the window at `turn`."""
-        spans = self.spans_at(turn) if spans is None else spans
-        return pair([self.blocks[s.block] for s in spans], pending=turn >= self.now)
+        if spans is None:
+            numbers = [self._blocks[i] for i in self._standing(turn)]
+        else:
+            numbers = [s.block for s in spans]
+        loose = self._loose
+        found = pair(pick(self.blocks, [n for n in numbers if loose[n]]))
+        if turn < self.now or not found.orphan_calls:
+            return found
+        waiting = set()  # calls that may still be answered
+        for n in reversed(numbers):
+            if self.blocks[n].role != "assistant":
+                break
+            waiting.add(n)
+        return replace(found, orphan_calls=found.orphan_calls - waiting)
+
+    @property
+    def irregular(self) -> Sequence[int]:
+        """Numbers of the calls and results that do not come and leave as whole pairs: no other is ever an orphan."""
+        return [n for n, is_loose in enumerate(self._loose) if is_loose]
 
     def messages(self, turn: int) -> int:
         """Number of wire messages in the window, the system prompt being one and tool schemas none."""
@@ -218,8 +242,8 @@ class SessionView:
         """Block number -> what changed between the windows of `turn` - 1 and `turn`."""
         if turn > 1:  # only spans with an end at `turn` can differ
             low, high = bisect_left(self._starts, turn), bisect_right(self._starts, turn)
-            before = {s.block: s for s in self._ending.get(turn, ()) if s.start < turn}
-            after = {s.block: s for s in self.spans[low:high] if s.end > turn}
+            before = {s.block: s for s in self.ended_at(turn) if s.start < turn}
+            after = {s.block: s for s in pick(self.spans, range(low, high)) if s.end > turn}
         else:
             before, after = {}, {s.block: s for s in self.spans_at(turn)}
         found = {n: Change(turn, "+") for n in after.keys() - before.keys()}
@@ -229,9 +253,13 @@ class SessionView:
                 found[n] = Change(turn, "~")
         return found
 
+    def ended_at(self, turn: int) -> list[SpanRow]:
+        """The spans that `turn` is the first not to hold, those that no call ever saw included, in order of start."""
+        return pick(self.spans, self._ending.of(turn))
+
     def edits_at(self, turn: int) -> tuple[EditRow, ...]:
         """The edits between the windows of `turn` - 1 and `turn`."""
-        return tuple(self._edits_by_turn.get(turn, ()))
+        return tuple(pick(self.edits, self._edits_by_turn.of(turn)))
 
     def doubt(self, block: int, turn: int) -> str | None:
         """Why a block of the window at `turn` may not have been in it after all; None where nothing says so."""
@@ -252,16 +280,16 @@ class SessionView:
 
     def life(self, block: int) -> tuple[SpanRow, ...]:
         """All spans of a block, oldest first."""
-        return tuple(self._spans_of.get(block, ()))
+        return tuple(pick(self.spans, self._spans_of(block)))
 
     def block(self, block_id: str) -> BlockRow:
         """A block by id or by a unique prefix. Raises UsageError."""
-        found = self._by_id.get(block_id)
+        found = find(self.blocks, "id", block_id)
         if found is not None:
-            return found
-        matches = [b for key, b in self._by_id.items() if key.startswith(block_id)]
+            return self.blocks[found]
+        matches = [n for n, key in enumerate(column(self.blocks, "id")) if key.startswith(block_id)]
         if len(matches) == 1:
-            return matches[0]
+            return self.blocks[matches[0]]
         cause = "is the start of several blocks" if matches else "names no block"
         raise UsageError(f"{block_id!r} {cause} in session {self.row.session}", "see `ctxview show` for the ids")
 
@@ -286,20 +314,23 @@ class SessionView:
 
         It reads every such text: call it in a thread. When `stop()` turns true it ends early, with what it has.
         """
-        spans: Iterable[SpanRow]
+        contents: Sequence[int] = column(self.spans, "content")
         if turn is None:
-            stays = {(s.block, s.content): s for s in reversed(self.spans) if s.start < s.end}
-            spans = sorted(stays.values(), key=lambda s: (s.block, s.start))
+            indexes: Sequence[int] = [i for i in range(len(self.spans)) if self._starts[i] < self._ends[i]]
         else:
-            spans = self.spans_at(turn)
+            indexes = self._standing(turn)
         needle, counts = Needle(query), dict[int, int]()
-        for keys in self._batches(spans) if query else ():
+        for keys in self._batches(indexes, contents) if query else ():
             if stop():
                 break
             for content, text in self.texts_many(keys).items():
                 if count := needle.count(text):
                     counts[content] = count
-        return Hits(query, turn, tuple(Hit(s, counts[s.content]) for s in spans if s.content in counts))
+        spans = pick(self.spans, [i for i in indexes if contents[i] in counts])
+        if turn is None:  # of a block that left and came back, the first stay
+            stays = {(s.block, s.content): s for s in reversed(spans)}
+            spans = sorted(stays.values(), key=lambda s: (s.block, s.start))
+        return Hits(query, turn, tuple(Hit(s, counts[s.content]) for s in spans))
 
     @property
     def texts(self) -> Callable[[int], str]:
@@ -393,17 +424,16 @@ class SessionView:
     def counted_series(self) -> Mapping[str, Sequence[int]]:
         """Counted tokens of each kind for turns 0 .. now (index 0 is unused and 0)."""
         deltas: dict[str, array[int]] = {kind: array("q", bytes(8 * (self.now + 2))) for kind in KINDS}
-        for span in self.spans:
-            if span.start >= span.end or span.start > self.now:
+        by_block = [deltas[kind] for kind in column(self.blocks, "kind")]
+        now = self.now
+        for block, start, end, tokens in zip(self._blocks, self._starts, self._ends, column(self.spans, "tokens")):
+            if start >= end or start > now:
                 continue
-            delta = deltas[self.blocks[span.block].kind]
-            delta[span.start] += span.tokens
-            if span.end <= self.now:
-                delta[span.end] -= span.tokens
-        for delta in deltas.values():
-            for turn in range(1, len(delta)):
-                delta[turn] += delta[turn - 1]
-        return deltas
+            delta = by_block[block]
+            delta[start] += tokens
+            if end <= now:
+                delta[end] -= tokens
+        return {kind: array("q", accumulate(delta)) for kind, delta in deltas.items()}
 
     @cached_property
     def peak(self) -> tuple[int, int] | None:
@@ -414,9 +444,18 @@ class SessionView:
         return turn, self.size(turn)
 
     @property
+    def is_estimated(self) -> bool:
+        """Whether no count of the session comes from a tokenizer."""
+        blocks = zip(column(self.blocks, "tokens"), column(self.blocks, "estimated"))
+        counts = [is_estimated for tokens, is_estimated in blocks if tokens]
+        return bool(counts) and all(counts)
+
+    @property
     def user_turns(self) -> int:
         """Messages the person typed."""
-        return len({(b.file, b.line) for b in self.blocks if b.human and not b.inherited})
+        human, inherited = column(self.blocks, "human"), column(self.blocks, "inherited")
+        typed = [n for n, (is_human, is_old) in enumerate(zip(human, inherited)) if is_human and not is_old]
+        return len({(b.file, b.line) for b in pick(self.blocks, typed)})
 
     @property
     def fidelity(self) -> str | None:
@@ -445,66 +484,91 @@ class SessionView:
     # ---------------------------------------------------------------- details
 
     @cached_property
-    def _edits_by_turn(self) -> dict[int, list[EditRow]]:
-        found: dict[int, list[EditRow]] = {}
-        for edit in self.edits:
-            found.setdefault(edit.turn, []).append(edit)
-        return found
+    def _edits_by_turn(self) -> Sorted:
+        return Sorted(column(self.edits, "turn"))
 
     @cached_property
     def _doubts(self) -> dict[int, list[EditRow]]:
         found: dict[int, list[EditRow]] = {}
-        for edit in self.edits:
-            if edit.action == "tag" and edit.block is not None:
+        tags = [n for n, action in enumerate(column(self.edits, "action")) if action == "tag"]
+        for edit in pick(self.edits, tags):
+            if edit.block is not None:
                 found.setdefault(edit.block, []).append(edit)
         return found
 
-    @cached_property
-    def _by_id(self) -> dict[str, BlockRow]:
-        return {b.id: b for b in self.blocks}
+    def _spans_of(self, block: int) -> Sequence[int]:
+        """Indexes of a block's spans, oldest first."""
+        first, indexes = self._stays
+        return indexes[first[block] : first[block + 1]] if 0 <= block < len(self.blocks) else ()
 
     @cached_property
-    def _spans_of(self) -> dict[int, list[SpanRow]]:
-        found: dict[int, list[SpanRow]] = {}
-        for span in self.spans:
-            found.setdefault(span.block, []).append(span)
-        return found
+    def _stays(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The indexes of all spans, by block, and before them by block where its own begin."""
+        counts = array("I", bytes(4 * (len(self.blocks) + 1)))
+        for block in self._blocks:
+            counts[block + 1] += 1
+        return array("I", accumulate(counts)), Sorted(self._blocks).rows
 
     @cached_property
-    def _ending(self) -> dict[int, list[SpanRow]]:
+    def _ending(self) -> Sorted:
         """Spans by the turn that no longer holds them."""
-        found: dict[int, list[SpanRow]] = {}
-        for span in self.spans:
-            if span.end != NEVER:
-                found.setdefault(span.end, []).append(span)
-        return found
+        return Sorted(self._ends, [end != NEVER for end in self._ends])
 
     @cached_property
     def _checkpoints(self) -> list[array[int]]:
         """Indexes of the spans open at turns 0, 128, 256, ..."""
         marks: list[array[int]] = []
-        open_now: list[int] = []
-        index = 0
+        open_now: Sequence[int] = ()
+        low, ends = 0, self._ends
         for turn in range(0, self.now + 1, _CHECKPOINT):
-            while index < len(self.spans) and self._starts[index] <= turn:
-                open_now.append(index)
-                index += 1
-            open_now = [i for i in open_now if self.spans[i].end > turn]
-            marks.append(array("q", open_now))
+            high = bisect_right(self._starts, turn)
+            open_now = [i for i in (*open_now, *range(low, high)) if ends[i] > turn]
+            marks.append(array("I", open_now))
+            low = high
         return marks
+
+    @cached_property
+    def _loose(self) -> Sequence[int]:
+        """By block, 1 for a call or result that does not come and leave as a whole pair, as nearly all do."""
+        kinds, ids = column(self.blocks, "kind"), column(self.blocks, "call_id")
+        is_asked = [call is not None and kind in ("tool_call", "tool_result") for kind, call in zip(kinds, ids)]
+        by_call = Sorted(list(map(hash, ids)), is_asked)
+        loose = bytearray(len(self.blocks))
+        first, indexes = self._stays
+        starts, ends, places = self._starts, self._ends, self._places
+        low, size = 0, len(by_call.rows)
+        while low < size:
+            high = low + 1
+            while high < size and by_call.keys[high] == by_call.keys[low]:
+                high += 1
+            call, result = by_call.rows[low], by_call.rows[high - 1]
+            if (
+                high == low + 2
+                and (kinds[call], kinds[result]) == ("tool_call", "tool_result")
+                and ids[call] == ids[result]
+                and first[call + 1] - first[call] == first[result + 1] - first[result] == 1
+            ):
+                a, b = indexes[first[call]], indexes[first[result]]
+                if max(1, starts[a]) == max(1, starts[b]) and ends[a] == ends[b] and places[a] < places[b]:
+                    low = high
+                    continue
+            for at in range(low, high):
+                loose[by_call.rows[at]] = 1
+            low = high
+        return loose
 
     def _stay(self, span: SpanRow) -> tuple[int, int | None, EditRow | None]:
         """First turn, end and ending edit of the unbroken run of spans around `span`."""
-        stays = self._spans_of[span.block]
+        stays = self.life(span.block)
         if len(stays) == 1:
             first = last = span
         else:
             first = last = span
             for earlier, later in reversed(list(pairwise(stays))):
-                if later is first and earlier.end == later.start and earlier.start < earlier.end:
+                if later == first and earlier.end == later.start and earlier.start < earlier.end:
                     first = earlier
             for earlier, later in pairwise(stays):
-                if earlier is last and earlier.end == later.start:
+                if earlier == last and earlier.end == later.start:
                     last = later
         left_by = self.edits[last.ended_by] if last.ended_by is not None and last.end != NEVER else None
         return first.start, None if last.end == NEVER else last.end, left_by
@@ -530,9 +594,10 @@ class SessionView:
             states.append("not-recorded")
         return tuple(states)
 
-    def _batches(self, spans: Iterable[SpanRow]) -> Iterator[list[int]]:
-        """The content keys of some stays in rising order, in lists that are read at once."""
-        chars = {s.content: self.blocks[s.block].chars for s in spans}
+    def _batches(self, indexes: Iterable[int], contents: Sequence[int]) -> Iterator[list[int]]:
+        """The content keys of some spans in rising order, in lists that are read at once."""
+        sizes = column(self.blocks, "chars")
+        chars = {contents[i]: sizes[self._blocks[i]] for i in indexes}
         keys: list[int] = []
         waiting = 0
         for content in sorted(chars):
@@ -548,8 +613,7 @@ class SessionView:
         """Wire-message position of each span's block."""
         positions: list[int | None] = []
         position, previous = -1, None
-        for span in spans:
-            block = self.blocks[span.block]
+        for block in pick(self.blocks, [span.block for span in spans]):
             if block.kind == "tools":
                 positions.append(None)
                 continue
