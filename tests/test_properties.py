@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from ctxview.errors import UnreadableError
 from ctxview.ingest import open_trace
+from ctxview.loaders.claude_code import tree
 from ctxview.model import NEVER, SessionRow, SpanRow, TurnRow
 from ctxview.window import Journal, SessionView
 
@@ -218,6 +219,26 @@ def test_every_window_is_what_the_client_sent(ops: list[Op], folder: Path) -> No
         assert file.duplicates == client.duplicates
         assert file.records == len(client.lines)
         assert file.unknown == {}
+
+
+@given(ops=OPS, back=st.lists(st.tuples(st.integers(0, 99), st.booleans()), max_size=4))
+@settings(fast, max_examples=40)
+def test_lines_put_away_are_found_again(ops: list[Op], back: list[tuple[int, bool]], folder: Path) -> None:
+    """A long session's lines behind a cut are held on disk; repeating one or going back to it changes nothing."""
+    client = Client().play(ops)
+    for which, repeats in back:
+        line = client.lines[which % len(client.lines)]
+        if repeats:
+            client.lines.append(line)
+        else:
+            client._tip = line["uuid"]
+            client.say()
+            client.answer(1, 0, last_first=False)
+            client.compact(which % 3, below_summary=False)
+    with pytest.MonkeyPatch.context() as patch:
+        held = windows(folder, client.data)
+        patch.setattr(tree, "MANY", 0)
+        assert windows(folder, client.data) == held
 
 
 @given(ops=OPS, data=st.data())

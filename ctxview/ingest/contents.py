@@ -1,7 +1,7 @@
 """Texts of a trace, each kept once: a key per text, its count, and the row in the store, batch by batch.
 
 The texts of a batch are dropped as soon as they are counted and stored, so memory is bounded by the batches under way
-and by 16 bytes of digest per distinct text. Small traces are counted here; a large one in worker processes, while
+and by a few bytes per distinct text. Small traces are counted here; a large one in worker processes, while
 parsing goes on.
 """
 
@@ -12,10 +12,10 @@ from collections import deque
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from hashlib import blake2b
 from multiprocessing import parent_process
 from typing import Final
 
+from ctxview.compact import CompactMap
 from ctxview.store import Store
 from ctxview.text import replace_surrogates
 from ctxview.tokens import Counter, CountingPool, estimate_tokens
@@ -41,7 +41,8 @@ class Contents:
         self._counter = Counter(encoding)
         self._pool: CountingPool | None = None
         self._encoding = encoding
-        self._keys: dict[bytes, int] = {}
+        self._keys = CompactMap()
+        self._next = 0
         self._waiting: list[str] = []
         self._waiting_chars = 0
         self._seen_chars = 0
@@ -53,12 +54,11 @@ class Contents:
 
     def keep(self, text: str) -> int:
         """The key of `text`, new or known."""
-        text, _ = replace_surrogates(text)
-        digest = blake2b(text.encode(), digest_size=16).digest()
-        key = self._keys.get(digest)
+        key = self._keys.get(text)
         if key is None:
-            key = self._keys[digest] = len(self._keys)
-            self._waiting.append(text)
+            key = self._keys[text] = self._next
+            self._next += 1
+            self._waiting.append(replace_surrogates(text)[0])
             self._waiting_chars += len(text) + 64
         return key
 

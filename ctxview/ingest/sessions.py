@@ -127,9 +127,7 @@ class Session:
             is_verbatim = span.content == self._verbatim[block]
             tokens = self._tokens[block] if is_verbatim else self._contents.tokens[span.content]
             self._course.add_span(span.start, span.end, tokens, KINDS[self._kinds[block]])
-            yield SpanRow(
-                block, span.pos, span.start, span.end, span.form, span.content, tokens, span.ended_by
-            )
+            yield SpanRow(block, span.pos, span.start, span.end, span.form, span.content, tokens, span.ended_by)
 
     def _ready(self) -> Iterator[BlockRow]:
         counted = len(self._contents.tokens)

@@ -43,9 +43,7 @@ def align(old: Sequence[Key], new: Sequence[Key]) -> Alignment:
 def _changed(old: Sequence[Key], new: Sequence[Key], kept: dict[int, int]) -> dict[int, int]:
     """Pair what is left by kind and call id, as long as the order of the survivors holds."""
     taken = set(kept.values())
-    by_call: dict[tuple[int, int], int] = {
-        (k[1], k[2]): i for i, k in enumerate(old) if k[2] and i not in taken
-    }
+    by_call: dict[tuple[int, int], int] = {(k[1], k[2]): i for i, k in enumerate(old) if k[2] and i not in taken}
     changed: dict[int, int] = {}
     before = -1
     following = _next_kept(len(new), kept)

@@ -398,9 +398,7 @@ class SessionBuilder:
         staying = {old[i] for i in found.kept.values()} | {old[i] for i in found.changed.values()}
         gone = [n for n in old if n not in staying]
         cleared = [
-            i
-            for i, a in found.changed.items()
-            if form_of(event.blocks[i].text, self._chars[old[a]]) != "verbatim"
+            i for i, a in found.changed.items() if form_of(event.blocks[i].text, self._chars[old[a]]) != "verbatim"
         ]
         kind = event.cut or self._kind_of_cut(gone, cleared)
         cut = len(self._cuts) if kind is not None and old else None

@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from ctxview.loaders.claude_code.archive import Past
 from ctxview.loaders.claude_code.lines import Node, describe
-from ctxview.model import AT_END, Cut, CutKind, Edit, Event, Origin, Place
+from ctxview.loaders.claude_code.tree import Tree
+from ctxview.model import AT_END, Cut, CutKind, Edit, Event, Origin, Place, Usage
 
 CLEARED_TEXT = "[Old tool result content cleared]"
 
@@ -22,9 +24,11 @@ CLEARED_TEXT = "[Old tool result content cleared]"
 class Lane:
     """The open window of one session, by lines."""
 
-    def __init__(self, session: str, file: str) -> None:
+    def __init__(self, session: str, file: str, tree: Tree) -> None:
         self.session = session
         self.file = file
+        self._tree = tree
+        tree.on_return(self._return)
         self.tip: Node | None = None
         """The lane's newest line."""
         self.first_words: str | None = None
@@ -45,14 +49,16 @@ class Lane:
         """Uuid of a compaction's summary -> uuids of the older lines that stay right after it."""
         self._moved: dict[str, str] = {}
         """The same, from each older line to its newest anchor."""
+        self._usage: dict[str, Usage | None] = {}
+        """Message id -> usage so far, for the responses that are calls of this file."""
         self._human_waiting = False
-        self._seen_roots: set[Node] = set()
+        self._seen_roots: set[str] = set()
 
     # ------------------------------------------------------------------ lines
 
     def add(self, node: Node) -> Iterator[Event]:
         """Take in the lane's next line. A new root and a microcompaction settle the window as it stood before them."""
-        if node.parent is None and self.tip is not None:
+        if node.parent is None and node.above is None and self.tip is not None:
             yield from self.advance(self.tip)
         self.tip = node
         self._by_uuid[node.uuid] = node
@@ -75,7 +81,14 @@ class Lane:
             yield from self._microcompact(node)
 
     def _is_copied(self, call: str) -> bool:
-        return any(n.inherited for n in self._responses.get(self._owner.get(call, ""), ()))
+        return any(n.inherited for n in self._responses.get(self._owner_of(call) or "", ()))
+
+    def _owner_of(self, call: str) -> str | None:
+        """Message id of the response that made a call."""
+        found = self._owner.get(call)
+        if found is None and self._tree.recall(("call", call)):
+            found = self._owner.get(call)
+        return found
 
     def _preserve(self, metadata: dict[str, Any]) -> None:
         """Remember which older lines stay, on the line they are to follow: it is read after the boundary."""
@@ -95,13 +108,13 @@ class Lane:
 
     def _between(self, head: object, tail: object) -> tuple[str, ...]:
         """The lines from `tail` up to `head`, oldest first; the tail alone when the head is not above it."""
-        node = self._by_uuid.get(tail) if isinstance(tail, str) else None
+        node = self._line(tail) if isinstance(tail, str) else None
         found: list[str] = []
         while node is not None:
             found.append(node.uuid)
             if node.uuid == head:
                 return tuple(reversed(found))
-            node = node.parent
+            node = self._tree.parent(node)
         return tuple(found[:1])
 
     def _microcompact(self, node: Node) -> Iterator[Event]:
@@ -147,6 +160,8 @@ class Lane:
         if leaving or (joint < 0 and self._open and fresh):
             yield from self._leave(leaving, fresh, joint)
         yield from self._enter(fresh)
+        if leaving and joint < 0 and self._tree.is_large:
+            self._put_away()
 
     def _walk(self, tip: Node | None) -> tuple[list[Node], int]:
         """Lines from `tip` up that are not on the path yet, oldest first, and where they join it (-1: a new root)."""
@@ -156,30 +171,39 @@ class Lane:
             at = self._index.get(node)
             if at is not None and at < len(self._path) and self._path[at] is node and not self._displaced(node):
                 return fresh[::-1], at
-            anchor = self._by_uuid.get(self._moved.get(node.uuid, ""))
+            anchor = self._line(self._moved.get(node.uuid))
             if anchor is not None and anchor is not node:
                 node = anchor  # a compaction moved this line below its summary
                 continue
             fresh.append(node)
-            node = node.parent
+            node = self._tree.parent(node)
             if len(fresh) > len(self._by_uuid) + len(self._path):  # a cycle: take what was found as the branch
                 break
         return fresh[::-1], -1
 
+    def _line(self, uuid: str | None) -> Node | None:
+        """A line of this session by its own uuid."""
+        if uuid is None:
+            return None
+        found = self._by_uuid.get(uuid)
+        if found is None and self._tree.recall(uuid):
+            found = self._by_uuid.get(uuid)
+        return found
+
     def _displaced(self, node: Node) -> bool:
         """Whether a compaction whose summary has been read moved this line."""
-        return self._moved.get(node.uuid, "") in self._by_uuid
+        return self._line(self._moved.get(node.uuid)) is not None
 
     def _preserved_by(self, node: Node) -> list[Node]:
         """Lines a compaction kept after `node`; some that it names were never logged."""
-        return [self._by_uuid[u] for u in self._anchors.get(node.uuid, ()) if u in self._by_uuid]
+        return [n for n in map(self._line, self._anchors.get(node.uuid, ())) if n is not None]
 
     def _belongs(self, node: Node) -> bool:
         """Whether a line off the walk is part of a response on it, a result for one, or a hook's words on its call."""
         if node.message_id is not None:
             return node.message_id in self._on_path
         calls = node.results if node.about is None else (node.about,)
-        return any(self._owner.get(call) in self._on_path for call in calls)
+        return any(self._owner_of(call) in self._on_path for call in calls)
 
     def _leave(self, leaving: list[Node], fresh: list[Node], joint: int) -> Iterator[Event]:
         root = fresh[0] if joint < 0 and fresh else None
@@ -191,9 +215,9 @@ class Lane:
             boundary = next((n for n in fresh if n.boundary is not None), None)
             if boundary is not None or any(n.summary for n in fresh):
                 kind = "compact"
-            elif root not in self._seen_roots:
+            elif root.uuid not in self._seen_roots:
                 kind = "clear"
-            self._seen_roots.add(root)
+            self._seen_roots.add(root.uuid)
             metadata = (boundary.boundary if boundary else None) or {}
             at = boundary or root
             trigger = metadata.get("trigger")
@@ -238,7 +262,7 @@ class Lane:
         for node in self._grouped(chosen):
             yield from self._arrive(node)
         if not self._seen_roots and self._path:
-            self._seen_roots.add(self._path[0])
+            self._seen_roots.add(self._path[0].uuid)
 
     def _family(self, node: Node) -> list[Node]:
         """A line with the rest of its response and the results of its calls."""
@@ -282,6 +306,64 @@ class Lane:
                 yield replace(block, inherited=node.inherited, place=place)
         self._thinking |= dict.fromkeys(node.thinking)
         node.blocks = ()
+
+    # ------------------------------------------------------------------- past
+
+    def _put_away(self) -> None:
+        """Let go of what stands behind a cut: lines in no window that no open response or result belongs to."""
+        here = {*self._path, *self._open, *self._pending, self.tip}
+        gone = [n for n in self._by_uuid.values() if n not in here and not self._belongs(n)]
+        past = Past(self.session)
+        for node in gone:
+            del self._by_uuid[node.uuid]
+            self._index.pop(node, None)
+            if (key := node.message_id) is not None:
+                past.responses.setdefault(key, []).append(node)
+                if key in self._usage:
+                    past.usage[key] = self._usage.pop(key)
+            for call in node.calls:
+                if (owner := self._owner.pop(call, None)) is not None:
+                    past.owner[call] = owner
+            for call in node.results:
+                past.results.setdefault(call, []).extend(r for r in self._results.get(call, ()) if r[0] is node)
+        left = set(gone)
+        for key in past.responses:
+            self._responses[key] = [n for n in self._responses[key] if n not in left]
+            if not self._responses[key]:
+                del self._responses[key]
+        for key in past.results:
+            self._results[key] = [r for r in self._results.get(key, ()) if r[0] not in left]
+            if not self._results[key]:
+                del self._results[key]
+        self._tree.put_away(left, past)
+
+    def _return(self, past: Past) -> None:
+        """Lines that were put away are asked for again."""
+        if past.session != self.session:
+            return
+        self._by_uuid |= {node.uuid: node for node in past.nodes.values() if node.session == self.session}
+        self._owner |= past.owner
+        self._usage |= past.usage
+        for key, nodes in past.responses.items():
+            self._responses[key] = [*nodes, *self._responses.get(key, ())]
+        for key, results in past.results.items():
+            self._results[key] = [*results, *self._results.get(key, ())]
+
+    # -------------------------------------------------------------- responses
+
+    def starts(self, response: str) -> bool:
+        """Whether this is the first line of a response."""
+        if response in self._usage or (self._tree.recall(("response", response)) and response in self._usage):
+            return False
+        self._usage[response] = None
+        return True
+
+    def usage(self, response: str) -> Usage | None:
+        """What the lines of a response have reported so far."""
+        return self._usage.get(response)
+
+    def report(self, response: str, usage: Usage | None) -> None:
+        self._usage[response] = usage
 
     # ------------------------------------------------------------------ other
 

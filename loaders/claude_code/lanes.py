@@ -25,7 +25,7 @@ class Lanes:
         self._taken = taken
         self._agents = agents
         """Agent id -> (session, call id) that started it."""
-        self._of: dict[Node, Lane] = {}
+        self._by_session: dict[str, Lane] = {}
         self._starts: dict[Lane, SessionStart] = {}
         self._prompts: dict[str, str] = {}
         """Prompt of a call that starts a sub-agent -> call id."""
@@ -53,7 +53,7 @@ class Lanes:
         if not self._starts and value.get("isSidechain") is True and as_str(value.get("agentId")):
             self.agent = as_str(value.get("agentId"))
         aside = self._is_aside(value)
-        lane = self._of.get(parent) if parent is not None else None
+        lane = self._by_session.get(parent.session) if parent is not None else None
         if aside:
             if lane is None or lane is self.main:
                 return self._open(value, f"{self._base(value)}/sidechain-{as_str(value.get('uuid'))[:8]}", aside=True)
@@ -66,7 +66,7 @@ class Lanes:
         return lane, start
 
     def place(self, node: Node, lane: Lane) -> None:
-        self._of[node] = lane
+        node.session = lane.session
 
     def learn_prompts(self, message: dict[str, Any]) -> None:
         """Remember what sub-agents were asked, to know their conversations by."""
@@ -118,7 +118,7 @@ class Lanes:
             session = f"{wanted}-{count}"
             count += 1
         self._taken.add(session)
-        lane = Lane(session, self._file)
+        lane = self._by_session[session] = Lane(session, self._file, self._tree)
         parent, call = (self.main.session if self.main else None), None
         if not aside and self.agent is not None:
             owner = as_str(value.get("sessionId"))

@@ -48,6 +48,9 @@ class Node:
     cleared: tuple[str, ...] = field(default=())
     """Call ids whose results a microcompaction boundary cleared."""
     saved: int | None = None
+    session: str = ""
+    above: str | None = None
+    """Uuid of its parent, once that was put away."""
 
 
 def node_of(value: dict[str, Any], session: str, origin: Origin, *, agent: bool) -> Node:

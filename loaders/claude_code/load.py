@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ctxview.compact import CompactMap
 from ctxview.loaders.claude_code.attachments import is_known
 from ctxview.loaders.claude_code.files import reading_order
 from ctxview.loaders.claude_code.kinds import CONVERSATION, KNOWN_SYSTEM, KNOWN_TYPES
@@ -24,7 +25,7 @@ from ctxview.loaders.records import read_lines
 from ctxview.loaders.shapes import as_count, as_dict, as_list, as_str, title_of
 from ctxview.loaders.source import Source, SourceFile
 from ctxview.loaders.usage import anthropic_usage
-from ctxview.model import Call, CallEnd, Event, Issue, Origin, Progress, Record, Usage
+from ctxview.model import Call, CallEnd, Event, Issue, Origin, Progress, Record
 
 _STEP: Final = 1 << 20
 """Bytes between two Progress events."""
@@ -34,8 +35,8 @@ _STEP: Final = 1 << 20
 class _Shared:
     """What the files of one trace share."""
 
-    responses: dict[str, str] = field(default_factory=dict)
-    """Message id -> the file whose call it is."""
+    responses: CompactMap = field(default_factory=CompactMap)
+    """Message id -> number of the file whose call it is."""
     sessions: set[str] = field(default_factory=set)
     agents: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Agent id -> (session, call id) that started it."""
@@ -46,23 +47,22 @@ class _Shared:
 def load(source: Source) -> Iterator[Event]:
     """Read every file of the trace, sessions first and their sub-agents' files after them."""
     shared = _Shared()
-    for file in reading_order(source.files):
-        yield from _Reader(file, shared).events()
+    for number, file in enumerate(reading_order(source.files)):
+        yield from _Reader(file, number, shared).events()
     yield from shared.reported.values()
 
 
 class _Reader:
     """One file being read."""
 
-    def __init__(self, file: SourceFile, shared: _Shared) -> None:
+    def __init__(self, file: SourceFile, number: int, shared: _Shared) -> None:
         self._file = file
+        self._number = number
         self._name = file.name
         self._shared = shared
         self._tree = Tree()
         self._lanes = Lanes(file.name, self._tree, shared.sessions, shared.agents)
         self._titles = Titles()
-        self._usage: dict[str, Usage | None] = {}
-        """Message id -> usage so far, for the responses that are calls of this file."""
         self._last_at = ""
         self._back_in_time: tuple[int, int] | None = None
         """(first line, number of lines) with a timestamp before that of the line above."""
@@ -86,6 +86,7 @@ class _Reader:
         for lane in self._lanes.all:
             yield from lane.finish()
         yield from self._last_words()
+        self._tree.close()
         yield Progress(self._name, self._file.size, self._file.size)
 
     # ------------------------------------------------------------------ lines
@@ -171,14 +172,16 @@ class _Reader:
         """A line of a model response: its first one makes the call; each may report usage."""
         message = as_dict(value.get("message"))
         key = node.message_id or node.uuid
-        if self._shared.responses.setdefault(key, self._name) != self._name:
+        of_file = self._shared.responses.get(key)
+        if of_file is None:
+            self._shared.responses[key] = self._number
+        elif of_file != self._number:
             node.inherited = True
             lane.inherit()
             return
         self._tree.writing = key
         model = as_str(message.get("model")) or None
-        if key not in self._usage:
-            self._usage[key] = None
+        if lane.starts(key):
             yield from lane.advance(node.parent)
             yield from lane.drop_thinking(keeps_thinking(model))
             version = as_str(value.get("version"))
@@ -192,11 +195,11 @@ class _Reader:
                 missing=("system", "tools"),
             )
         stop = as_str(message.get("stop_reason")) or None
-        known = self._usage[key]
+        known = lane.usage(key)
         stopped = stop is not None or (known is not None and not known.partial)
         usage = merge_usage(known, anthropic_usage(message.get("usage")), stopped=stopped)
         if usage != known or stop is not None:
-            self._usage[key] = usage
+            lane.report(key, usage)
             yield CallEnd(lane.session, key, usage, stop)
 
     # ------------------------------------------------------------------ words

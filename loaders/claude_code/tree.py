@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Hashable
+from typing import Final
+
+from ctxview.compact import CompactMap
+from ctxview.loaders.claude_code.archive import Archive, Past
 from ctxview.loaders.claude_code.lines import Fingerprint, Node
+
+MANY: Final = 4_000
+"""Lines from which on those that left the window are put away."""
+_SEVERAL: Final = 0
 
 
 class Tree:
@@ -11,16 +20,30 @@ class Tree:
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
         self._copies: dict[Fingerprint, list[Node]] = {}
-        self._dated: dict[str, Fingerprint | None] = {}
-        """Timestamp -> the only thing said at that moment; None once there were several."""
+        self._dated = CompactMap()
+        """Timestamp -> a number for the only thing said at that moment; `_SEVERAL` once there were several."""
+        self._archive = Archive()
+        self._returns: list[Callable[[Past], None]] = []
+        self._is_full = False
         self.writing: str | None = None
         """Message id of the response whose lines are being read."""
 
     def __contains__(self, uuid: str) -> bool:
-        return uuid in self._nodes
+        return self.get(uuid) is not None
 
     def get(self, uuid: object) -> Node | None:
-        return self._nodes.get(uuid) if isinstance(uuid, str) else None
+        if not isinstance(uuid, str):
+            return None
+        found = self._nodes.get(uuid)
+        if found is None and self.recall(uuid):
+            found = self._nodes.get(uuid)
+        return found
+
+    def parent(self, node: Node) -> Node | None:
+        """The node above; None for a root."""
+        if node.parent is None and node.above is not None:
+            node.parent = self.get(node.above)
+        return node.parent
 
     def skip(self, uuid: str, parent: Node) -> None:
         """A line in no window: whoever names it as parent means `parent`."""
@@ -28,13 +51,78 @@ class Tree:
 
     def add(self, node: Node, mark: Fingerprint | None, at: str = "") -> Node | None:
         """Take the node in; the node it repeats instead, if it does. `at`: its timestamp."""
-        if mark is not None and self._dated.setdefault(at, mark) != mark:
-            self._dated[at] = None
-        original = self._original(node, self._copies.get(mark, []), at) if mark is not None else None
+        if mark is None:
+            self._nodes[node.uuid] = node
+            return None
+        said = hash(mark) or 1
+        dated = self._dated.get(at)
+        if dated is None:
+            self._dated[at] = said
+        elif dated not in (said, _SEVERAL):
+            self._dated[at] = _SEVERAL
+        earlier = self._copies.get(mark)
+        if earlier is None and self.recall(mark):
+            earlier = self._copies.get(mark)
+        original = self._original(node, earlier, at) if earlier else None
         self._nodes[node.uuid] = original or node
-        if original is None and mark is not None:
+        if original is None:
             self._copies.setdefault(mark, []).append(node)
         return original
+
+    # ------------------------------------------------------------------- past
+
+    def on_return(self, take: Callable[[Past], None]) -> None:
+        """Call `take` with every part of the past that comes back."""
+        self._returns.append(take)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it pays to put lines away."""
+        return len(self._nodes) >= MANY and not self._is_full
+
+    def put_away(self, gone: Collection[Node], past: Past) -> None:
+        """Hold these lines on disk, with what `past` says of them, until one of them is asked for."""
+        left = set(gone)
+        past.nodes = {uuid: node for uuid, node in self._nodes.items() if node in left}
+        for mark, nodes in self._copies.items():
+            if away := [node for node in nodes if node in left]:
+                past.copies[mark] = away
+        parents = {node: node.parent for node in self._nodes.values()}
+        for node, parent in parents.items():
+            if parent is not None and (node in left or parent in left):
+                node.above, node.parent = parent.uuid, None
+        try:
+            self._archive.put(past)
+        except OSError:  # no room: they stay here, and it is not tried again
+            self._is_full = True
+            self._take_back(past)
+            return
+        for uuid in past.nodes:
+            del self._nodes[uuid]
+        for mark in past.copies:
+            rest = [node for node in self._copies[mark] if node not in left]
+            if rest:
+                self._copies[mark] = rest
+            else:
+                del self._copies[mark]
+
+    def recall(self, key: Hashable) -> bool:
+        """Bring back what was put away with `key`, if anything was."""
+        past = self._archive.take(key)
+        if past is None:
+            return False
+        self._nodes |= past.nodes
+        for mark, nodes in past.copies.items():
+            self._copies[mark] = [*nodes, *self._copies.get(mark, ())]
+        self._take_back(past)
+        return True
+
+    def _take_back(self, past: Past) -> None:
+        for take in self._returns:
+            take(past)
+
+    def close(self) -> None:
+        self._archive.close()
 
     def _original(self, node: Node, earlier: list[Node], at: str) -> Node | None:
         """The line that this one repeats.
@@ -44,11 +132,17 @@ class Tree:
         lines carry its timestamp: a resume can date all that it writes again by its own moment, and the person may
         have been interrupted twice in the same words.
         """
-        same_parent = next((n for n in earlier if n.parent is node.parent), None)
+        above = _above(node)
+        same_parent = next((n for n in earlier if _above(n) == above), None)
         if same_parent is not None or not earlier:
             return same_parent
         if node.calls or node.results:
             return earlier[0]
         if node.message_id is None:
-            return earlier[0] if self._dated.get(at) is not None else None
+            return earlier[0] if self._dated.get(at) != _SEVERAL else None
         return None if node.message_id == self.writing else earlier[0]
+
+
+def _above(node: Node) -> str | None:
+    """Uuid of the parent."""
+    return node.above if node.parent is None else node.parent.uuid
