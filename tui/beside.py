@@ -9,10 +9,9 @@ from typing import ClassVar, Final
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.reactive import reactive
 from textual.screen import ModalScreen
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ctxview.focus import Focus
@@ -20,6 +19,7 @@ from ctxview.model import EditRow, SpanRow
 from ctxview.tui.cells import Part, fit, right, row, shown
 from ctxview.tui.compare import WIDE, Line
 from ctxview.tui.facts import Scene, count, label, line_of
+from ctxview.tui.line_view import LineView
 from ctxview.tui.lines import Title
 from ctxview.tui.overlays import MOVES
 from ctxview.tui.palette import GLYPHS, Words, brush, kind_ink
@@ -108,10 +108,9 @@ def _why(what: str, view: SessionView, edit: EditRow) -> Words:
     return [(f"{what} {shown(view.stack, 40)}, turn {edit.turn:,}: {why}", "text")]
 
 
-class BesideList(ScrollView, can_focus=True, inherit_bindings=False):
+class BesideList(LineView, can_focus=True, inherit_bindings=False):
     """The aligned windows."""
 
-    ALLOW_SELECT = False
     cursor: reactive[int] = reactive(0, repaint=False, init=False)
 
     def __init__(self, base: SessionView, other: SessionView) -> None:
@@ -123,7 +122,7 @@ class BesideList(ScrollView, can_focus=True, inherit_bindings=False):
     def show(self, turn: int, rows: Sequence[Line], block: str | None) -> None:
         """Show a turn with the cursor on a block, else on the first difference."""
         self.turn, self.rows = turn, rows
-        self.virtual_size = Size(0, len(rows))
+        self.set_height(len(rows))
         found = next((i for i, line in enumerate(rows) if block is not None and self.id_of(line) == block), None)
         if found is None and block is not None:
             found = min(self.cursor, max(0, len(rows) - 1))

@@ -12,16 +12,16 @@ from types import MappingProxyType
 from typing import Final, Protocol, TypeAlias
 
 from textual.events import Click
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ctxview.annotate import Pairing
 from ctxview.model import BlockRow, CutRow, SpanRow
 from ctxview.tui.cells import Part, fit, right, row, shown
 from ctxview.tui.facts import Scene, count, cut_words, label, line_of
+from ctxview.tui.line_view import LineView
 from ctxview.tui.palette import GLYPHS, Brush, Words, brush, kind_ink, telling
 from ctxview.tui.text_rows import lit_words
 from ctxview.window import Needle
@@ -124,10 +124,9 @@ def block_of(row: Row) -> int | None:
     return row.span.block if isinstance(row, Gone) else None
 
 
-class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
+class BlockList(LineView, can_focus=True, inherit_bindings=False):
     """Rows of one window, and a cursor."""
 
-    ALLOW_SELECT = False
     cursor: reactive[int] = reactive(0, repaint=False, init=False)
 
     class Moved(Message):
@@ -144,22 +143,42 @@ class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
     needle: Needle | None = None
     found: frozenset[int] = frozenset()
     """Blocks that hold what was searched for, whether or not their row shows it."""
+    _seen: Sequence[list[Part]] = ()
+    _seen_as: tuple[object, ...] = ()
+    """All that decides what `_seen` shows of these rows."""
 
     def show(self, scene: Scene, turn: int, block: int | None, kept: Keeps | None = None) -> None:
         """Show a window with the cursor on `block`, or near where it was when it is not there."""
         before = self.rows[self.cursor] if self.rows else None
+        drawn, was_at = self._drawn(), self.scroll_offset.y
+        self._seen_as = ()
         offset = self.cursor - self.scroll_offset.y
         same = scene is self.scene
         self.scene, self.turn = scene, turn
         self.rows, self.marks = rows_at(scene.view, turn, block, kept)
         self.pairing = scene.view.pairing(turn)
-        self.virtual_size = Size(0, len(self.rows))
+        self.set_height(len(self.rows))
         cursor = self._find(block, before if same else None)
         self.set_reactive(BlockList.cursor, cursor)
         height = self.size.height
         top = cursor - (offset if before is not None and 0 <= offset < height else height // 2)
         self.scroll_to(y=max(0, min(top, len(self.rows) - height)), animate=False, immediate=True)
-        self.refresh()
+        if self.scroll_offset.y != was_at:
+            self.refresh()
+        else:  # from turn to turn most rows stay as they are
+            for y, (old, new) in enumerate(zip(drawn, self._drawn())):
+                if old != new:
+                    self.refresh(Region(0, y, self.size.width, 1))
+
+    def _drawn(self) -> Sequence[list[Part]]:
+        """What stands in the rows that can be seen."""
+        width, height, top = self.scrollable_content_region.width, self.size.height, self.scroll_offset.y
+        paint = brush(self)
+        seen_as = (width, paint, top, height, self.cursor, self.needle, self.found)
+        if seen_as != self._seen_as:
+            self._seen_as = seen_as
+            self._seen = [self._parts(top + y, paint, width) for y in range(height)]
+        return self._seen
 
     def light(self, needle: Needle | None, found: frozenset[int]) -> None:
         """Light what was searched for."""
@@ -217,13 +236,16 @@ class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         width, base = self.scrollable_content_region.width, self.visual_style.rich_style
-        index = y + self.scroll_offset.y
-        if self.scene is None or index >= len(self.rows):
-            return Strip.blank(width, base)
-        paint = brush(self)
-        here = index == self.cursor
-        if here:
+        index, paint = y + self.scroll_offset.y, brush(self)
+        if index == self.cursor and self.rows:
             base = base + paint("text", "cursor")
+        return row(self._parts(index, paint, width), width, base)
+
+    def _parts(self, index: int, paint: Brush, width: int) -> list[Part]:
+        """What stands in a row of the list."""
+        if self.scene is None or index >= len(self.rows):
+            return []
+        here = index == self.cursor
         item = self.rows[index]
         number = block_of(item)
         lit = number is not None and number in self.found
@@ -236,7 +258,7 @@ class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
             parts = _gone_many(item, paint, width)
         else:
             parts = _unlogged(item, paint, width)
-        return row([bar, *parts], width, base)
+        return [bar, *parts]
 
     def _block(self, span: SpanRow, paint: Brush, width: int) -> list[Part]:
         assert self.scene is not None
@@ -245,7 +267,7 @@ class BlockList(ScrollView, can_focus=True, inherit_bindings=False):
         mark = self.marks.get(span.block, " ")
         kind, ink = label(block)
         parts = _head(
-            mark, telling(view.stand(span, self.pairing, self.turn).states), count(block, span.tokens), kind,
+            mark, telling(view.states(span, self.pairing, self.turn)), count(block, span.tokens), kind,
             ink or kind_ink(block.kind), paint, width,
         )  # fmt: skip
         words = lit_words(line_of(view, block, span, width), self.needle)

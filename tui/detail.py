@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ctxview.annotate import Pairing
@@ -15,6 +13,7 @@ from ctxview.model import SpanRow
 from ctxview.tui.block_list import Gone, GoneMany, Row, Unlogged, unlogged_words
 from ctxview.tui.cells import fit, right, row, shown, wrap
 from ctxview.tui.facts import Scene, block_facts, cut_words, state_words
+from ctxview.tui.line_view import LineView
 from ctxview.tui.palette import Words, brush
 from ctxview.tui.text_rows import MODES, Mode, TextRows, pretty
 from ctxview.window import Needle
@@ -34,10 +33,8 @@ class Sought:
     """Where in the text the hit begins that one stands on; None when one stands on none."""
 
 
-class DetailPane(ScrollView, can_focus=False, inherit_bindings=False):
+class DetailPane(LineView, can_focus=False, inherit_bindings=False):
     """Facts and text of one row of the list."""
-
-    ALLOW_SELECT = False
 
     scene: Scene | None = None
     turn: int = 1
@@ -51,6 +48,8 @@ class DetailPane(ScrollView, can_focus=False, inherit_bindings=False):
     _rows: TextRows | None = None
     _column: int = 0
     _gutter: int = 0
+    _shows: tuple[object, ...] = ()
+    """All that decides what is drawn."""
     _text: tuple[SessionView, int, str] | None = None
     _pretty: tuple[int, str | None] = (-1, None)
     """Content key, and its text as JSON: reading it twice would cost a held key dearly."""
@@ -66,7 +65,7 @@ class DetailPane(ScrollView, can_focus=False, inherit_bindings=False):
             self.mode = "wrapped"  # a hit has its place in the text as it was sent
         if fresh:
             self._column = 0
-        self._lay_out()
+        self._lay_out(again=not fresh)
         if found:
             self.show_hit()
         elif fresh:
@@ -81,11 +80,17 @@ class DetailPane(ScrollView, can_focus=False, inherit_bindings=False):
 
     # ------------------------------------------------------------------- layout
 
-    def _lay_out(self) -> None:
+    def _lay_out(self, again: bool = False) -> None:
+        """`again`: nothing is drawn where it would come out as before, as from turn to turn it mostly does."""
         width = self.scrollable_content_region.width - 2
         if self.scene is None or width < 4:
             return
-        self._head, self._rows = detail_head(self.scene, self.turn, self.item, width, self.pairing), None
+        head = detail_head(self.scene, self.turn, self.item, width, self.pairing)
+        shows = (self.scene, self.item, head, self.sought, self.mode, self.numbered, self._column, width)
+        if again and shows == self._shows:
+            return
+        self._shows = shows
+        self._head, self._rows = head, None
         span = span_of(self.item)
         if span is not None:
             text = self._read(span.content)
@@ -126,7 +131,7 @@ class DetailPane(ScrollView, can_focus=False, inherit_bindings=False):
         if self._rows is not None:
             self._rows.reach(top + self.size.height * 2 - height)
             height += self._rows.guess + (1 if self._rows.after else 0)
-        self.virtual_size = Size(0, height)
+        self.set_height(height)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         self._reach(round(new_value))
@@ -214,9 +219,7 @@ def span_of(item: Row | None) -> SpanRow | None:
     return item if isinstance(item, SpanRow) else None
 
 
-def detail_head(
-    scene: Scene, turn: int, item: Row | None, width: int, pairing: Pairing | None = None
-) -> list[Words]:
+def detail_head(scene: Scene, turn: int, item: Row | None, width: int, pairing: Pairing | None = None) -> list[Words]:
     """Everything about a row of the list but its text, as lines of at most `width` cells."""
     if item is None:
         return [[("nothing in this window", "dim")]]

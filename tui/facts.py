@@ -220,8 +220,7 @@ def line_of(view: SessionView, block: BlockRow, span: SpanRow, limit: int) -> Wo
         words.append((f"[image {shown(block.image, 40)}] ", "dim"))
     if block.note:
         words.append((f"({shown(block.note, 60)}) ", "dim"))
-    text = block.preview if span.content == block.content else view.text(span.content)
-    words.append((shown(text.strip(), limit), "text"))
+    words.append((shown(view.preview(span).strip(), limit), "text"))
     return words
 
 

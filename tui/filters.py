@@ -51,7 +51,7 @@ class Filter:
         if not self.state:  # states cost more than the rest together
             return [s for s in spans if self.takes(view.blocks[s.block], ())]
         pairing = view.pairing(turn, spans)
-        return [s for s in spans if self.takes(view.blocks[s.block], view.stand(s, pairing, turn).states)]
+        return [s for s in spans if self.takes(view.blocks[s.block], view.states(s, pairing, turn))]
 
     def words(self) -> str:
         parts = [f"{name} {' or '.join(shown(v, 30) for v in sorted(getattr(self, name)))}" for name in FACETS

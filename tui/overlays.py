@@ -8,11 +8,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Click, Resize
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
 from textual.screen import ModalScreen
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ctxview.focus import Focus
@@ -22,6 +21,7 @@ from ctxview.tui.block_list import Gone, Row, block_of
 from ctxview.tui.cells import Part, row
 from ctxview.tui.detail import DetailPane, Sought
 from ctxview.tui.facts import Scene
+from ctxview.tui.line_view import LineView
 from ctxview.tui.lines import Title
 from ctxview.tui.palette import Words, brush
 from ctxview.tui.reports import Report, ReportLine
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from ctxview.tui.main_screen import MainScreen
 
 
-class ReportLines(ScrollView, can_focus=True, inherit_bindings=False):
+class ReportLines(LineView, can_focus=True, inherit_bindings=False):
     """The lines of a report. The cursor rests on lines that lead somewhere, where there are any."""
 
-    ALLOW_SELECT = False
     cursor: reactive[int] = reactive(-1, repaint=False, init=False)
 
     class Chosen(Message):
@@ -52,7 +51,7 @@ class ReportLines(ScrollView, can_focus=True, inherit_bindings=False):
         """Show a report; the cursor stays where it is when another one is already up."""
         first = not self.lines
         self.lines = list(report.lines)
-        self.virtual_size = Size(0, len(self.lines))
+        self.set_height(len(self.lines))
         if first:
             leads = [i for i, line in enumerate(self.lines) if line.leads and i >= report.at]
             self.set_reactive(ReportLines.cursor, leads[0] if leads else -1)

@@ -36,6 +36,8 @@ from ctxview.window.table import Sorted, column, find, in_order, pick
 _Row = TypeVar("_Row")
 
 PREVIEW_CHARS: Final = 160
+_PREVIEWS: Final = 2_048
+"""First characters of other forms than the block's own that are kept."""
 _CHECKPOINT: Final = 128
 """Turns between remembered windows: bounds the spans one window query has to look at."""
 
@@ -123,6 +125,7 @@ class SessionView:
         """Without facts, what can be told from the blocks' places alone."""
         self._texts = texts
         self._texts_many = texts_many
+        self._previews: dict[int, str] = {}
         self._starts: Sequence[int] = column(self.spans, "start")
         self._ends: Sequence[int] = column(self.spans, "end")
         self._places: Sequence[float] = column(self.spans, "pos")
@@ -192,8 +195,14 @@ class SessionView:
         entered, leaves, left_by = self._stay(span)
         pin = self.facts.pin_at(block.n, turn)
         change = self.facts.change_at(block.n, turn)
-        states = self._states(block, span, pairing, pin, change)
+        states = _states(block, span, pairing, pin, change)
         return WindowBlock(block, span, index, position, states, pin, change, entered, leaves, left_by)
+
+    def states(self, span: SpanRow, pairing: Pairing, turn: int) -> tuple[str, ...]:
+        """The states of one block of the window at `turn`, without the rest of what `stand` tells."""
+        block = self.blocks[span.block]
+        pin, change = self.facts.pin_at(block.n, turn), self.facts.change_at(block.n, turn)
+        return _states(block, span, pairing, pin, change)
 
     def history(self, turn: int) -> tuple[WindowBlock, ...]:
         """Every block that had arrived by `turn`, in order of arrival, with its stay at `turn` or the last before."""
@@ -296,7 +305,14 @@ class SessionView:
     def preview(self, span: SpanRow) -> str:
         """The first characters of a span's text, unsafe ones included: pass it through `one_line`."""
         block = self.blocks[span.block]
-        return block.preview if span.content == block.content else self.text(span.content)[:PREVIEW_CHARS]
+        if span.content == block.content:
+            return block.preview
+        found = self._previews.get(span.content)
+        if found is None:
+            if len(self._previews) >= _PREVIEWS:
+                self._previews = {}
+            found = self._previews[span.content] = self.text(span.content)[:PREVIEW_CHARS]
+        return found
 
     def text(self, content: int) -> str:
         """The text behind a content key, as logged: pass it through `safe_text` before showing it."""
@@ -573,27 +589,6 @@ class SessionView:
         left_by = self.edits[last.ended_by] if last.ended_by is not None and last.end != NEVER else None
         return first.start, None if last.end == NEVER else last.end, left_by
 
-    @staticmethod
-    def _states(
-        block: BlockRow, span: SpanRow, pairing: Pairing, pin: Pin | None, change: ResourceChange | None
-    ) -> tuple[str, ...]:
-        states = ["pinned" if pin else "rolling"]
-        if change is not None:
-            states.append(change.state)
-        if block.n in pairing.duplicates:
-            states.append("duplicate")
-        if block.n in pairing.orphans:
-            states.append("orphan")
-        if span.form == "placeholder":
-            states.append("cleared")
-        if block.inherited:
-            states.append("inherited")
-        if block.injected:
-            states.append("injected")
-        if block.note == "text not recorded":
-            states.append("not-recorded")
-        return tuple(states)
-
     def _batches(self, indexes: Iterable[int], contents: Sequence[int]) -> Iterator[list[int]]:
         """The content keys of some spans in rising order, in lists that are read at once."""
         sizes = column(self.blocks, "chars")
@@ -628,6 +623,27 @@ class SessionView:
 def _fixed(rows: Sequence[_Row]) -> Sequence[_Row]:
     """Rows that nobody can change. A sequence that makes its rows when they are read stays as it is."""
     return tuple(rows) if isinstance(rows, list) else rows
+
+
+def _states(
+    block: BlockRow, span: SpanRow, pairing: Pairing, pin: Pin | None, change: ResourceChange | None
+) -> tuple[str, ...]:
+    states = ["pinned" if pin else "rolling"]
+    if change is not None:
+        states.append(change.state)
+    if block.n in pairing.duplicates:
+        states.append("duplicate")
+    if block.n in pairing.orphans:
+        states.append("orphan")
+    if span.form == "placeholder":
+        states.append("cleared")
+    if block.inherited:
+        states.append("inherited")
+    if block.injected:
+        states.append("injected")
+    if block.note == "text not recorded":
+        states.append("not-recorded")
+    return tuple(states)
 
 
 def _apportion(parts: Mapping[str, int], total: int) -> dict[str, int]:
