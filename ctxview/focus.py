@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from typing import Final
+
+NOW: Final = -1
+"""`Focus.turn` for what stands after the newest call, where nobody has counted the turns yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """A permalink. `turn` is 1-based, or one past the last turn for what stands now; None means the last turn."""
+    """A permalink. `turn` is 1-based, or one past the last turn for what stands now (`NOW` before a trace is
+    read); None means the last turn."""
 
     session: str | None = None
     turn: int | None = None

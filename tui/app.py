@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import work
@@ -11,6 +14,7 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.events import Resize
+from textual.filter import ANSIToTruecolor, LineFilter
 from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
@@ -32,6 +36,8 @@ Made = TypeVar("Made")
 
 _PROGRESS_SECONDS = 0.05
 """Shortest time between two drawings of the progress bar."""
+_ENDED = 143
+"""The exit code of a program that SIGTERM ended."""
 
 
 def _places() -> type[Provider]:
@@ -86,7 +92,9 @@ class CtxviewApp(App[None]):
             self.then = then
             super().__init__()
 
-    def __init__(self, open_trace: OpenTrace, title: str, focus: Focus) -> None:
+    def __init__(
+        self, open_trace: OpenTrace, title: str, focus: Focus, give_up: Callable[[], None] | None = None
+    ) -> None:
         super().__init__()
         self.title = shown(title, 200)
         self.trace_title = title
@@ -95,6 +103,7 @@ class CtxviewApp(App[None]):
         self.main: MainScreen | None = None
         self.sums: dict[str, SessionSum] = {}
         self._open_trace = open_trace
+        self._give_up = give_up
         self._progress_at = 0.0
         self._exit_code = 0
         for theme in themes():
@@ -104,6 +113,15 @@ class CtxviewApp(App[None]):
     def get_default_screen(self) -> Screen[None]:
         self.start = StartScreen(self.trace_title)
         return self.start
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Everything is drawn in 24-bit colours: what replaces the terminal's own would copy each line for nothing."""
+        return [filter for filter in super().get_line_filters() if not isinstance(filter, ANSIToTruecolor)]
+
+    def on_load(self) -> None:
+        for name in ("SIGTERM", "SIGHUP"):  # so that the terminal and the temporary files are put in order
+            with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError):  # not there, or no main thread
+                asyncio.get_running_loop().add_signal_handler(getattr(signal, name), self.ended)
 
     def on_ready(self) -> None:
         self._read_trace()
@@ -236,6 +254,12 @@ class CtxviewApp(App[None]):
     def on_unmount(self) -> None:
         if self.trace is not None:
             self.trace.close()
+        elif self._give_up is not None:
+            self._give_up()
+
+    def ended(self) -> None:
+        """Somebody ends the process."""
+        self.exit(return_code=_ENDED)
 
     async def action_quit(self) -> None:
         self.exit(return_code=self._exit_code)

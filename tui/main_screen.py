@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from textual.screen import Screen
 
 from ctxview.errors import UsageError
-from ctxview.focus import Focus
+from ctxview.focus import NOW, Focus
 from ctxview.model import SpanRow
 from ctxview.tui import reports
 from ctxview.tui.block_list import BlockList, GoneMany, Unlogged, block_of
@@ -109,7 +109,7 @@ class MainScreen(Screen[None]):
         turn = view.resolve_turn(None)
         block = None
         try:
-            turn = view.resolve_turn(focus.turn)
+            turn = view.now if focus.turn == NOW else view.resolve_turn(focus.turn)
             block = view.block(focus.block).id if focus.block else None
         except UsageError as error:
             self._message = [(shown(error.cause, 120), "warn")]

@@ -10,7 +10,7 @@ import click
 
 from ctxview.cli.options import Named, check_stack, session_option, stack_option, trace_options
 from ctxview.errors import UsageError
-from ctxview.focus import Focus
+from ctxview.focus import NOW, Focus
 
 if TYPE_CHECKING:
     from ctxview.tui import ProgressCall, TraceLike
@@ -35,7 +35,7 @@ def command(trace: Named, session: str | None, turn: str, block: str | None, que
         return print_window(trace, session, turn, stack=stack)
     if turn not in ("last", "now") and not (turn.isdigit() and int(turn) >= 1):
         raise UsageError(f"no turn {turn!r}", "give a number from 1, `last` or `now`")
-    number = int(turn) if turn.isdigit() else None
+    number = int(turn) if turn.isdigit() else NOW if turn == "now" else None
     return open_in_terminal(trace, Focus(session=session, turn=number, block=block, query=query or None, stack=stack))
 
 
@@ -61,7 +61,7 @@ def open_in_terminal(trace: Named, focus: Focus) -> int:
     from ctxview.tui import run
 
     try:
-        return run(load, trace.title, focus)
+        return run(load, trace.title, focus, loading.close if loading is not None else None)
     finally:
         if loading is not None:
             loading.close()

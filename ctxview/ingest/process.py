@@ -1,8 +1,8 @@
 """Reading a trace in another process, so that an interface can paint and answer keys meanwhile.
 
 The process builds the trace's database (in the cache, at `db`, or in a private folder) and says how far it is in JSON
-lines on its standard output; this side then opens the database read-only. When this side is gone, the process notices
-that nobody listens and ends.
+lines on its standard output; this side then opens the database read-only. The process's standard input is a pipe that
+nothing is ever written to: when this side is gone, however it ended, the pipe ends, and so does the process.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 PROCESS_FROM_BYTES: Final = 1_000_000
 """Smaller traces are read sooner than a process is started."""
+
+_GRACE: Final = 5.0
+"""Seconds to clean up in."""
 
 
 def is_worth_a_process(paths: Sequence[str]) -> bool:
@@ -47,7 +51,7 @@ class Loading:
         order = {"paths": list(paths), "db": str(db) if db else None, "cache": cache, "spare": str(spare)}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "ctxview.ingest.process", json.dumps(order)],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C in the terminal is the interface's to handle
@@ -85,8 +89,9 @@ class Loading:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGTERM)
             self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -117,6 +122,26 @@ def _serve(order: dict[str, Any]) -> None:
         os._exit(0)
 
 
-if __name__ == "__main__":
+def _end_with_parent(alone: threading.Event) -> None:
+    """Wait until whoever started this process is gone, and end it."""
+    sys.stdin.buffer.read()
+    alone.set()
+    os.kill(os.getpid(), signal.SIGTERM)  # the main thread cleans up after itself
+    threading.Event().wait(_GRACE)
+    os._exit(143)
+
+
+def main() -> None:
+    order = json.loads(sys.argv[1])
+    alone = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    _serve(json.loads(sys.argv[1]))
+    threading.Thread(target=_end_with_parent, args=(alone,), daemon=True).start()
+    try:
+        _serve(order)
+    finally:
+        if alone.is_set():  # nobody else will
+            shutil.rmtree(Path(order["spare"]).parent, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
