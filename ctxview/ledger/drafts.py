@@ -99,12 +99,13 @@ def _draft(name: str, arguments: Mapping[str, Any], turn: int, block: int) -> Dr
 
 
 def _final_answer(view: SessionView) -> Draft | None:
-    """The newest answer of the session, when nothing but text was in it."""
+    """The newest answer of the session, when nothing but text was in it. It is the final one after the last call only:
+    before that nobody could know that none would follow."""
     for block in reversed(view.blocks):
         if block.kind == "tool_call":
             return None
         if block.kind == "assistant" and not block.injected:
-            return Draft(block.turn, block.n, "final answer", view.text(block.content), is_final=True)
+            return Draft(view.last, block.n, "final answer", view.text(block.content), is_final=True)
     return None
 
 

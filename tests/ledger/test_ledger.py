@@ -179,3 +179,16 @@ def test_a_broken_sidecar_names_its_line(tmp_path: Path, name: str, text: str, w
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=words):
         sidecar_rows(path)
+
+
+def test_no_answer_is_the_final_one_before_the_last_call(tmp_path: Path) -> None:
+    """An answer in words, followed by a call whose answer was never written, drafts nothing at that call."""
+    noted = _call("add_note", {"finding": "build", "value": "4711"}, 1)
+    wrote = _call("write_file", {"path": "report.md", "content": "Nothing yet."}, 2)
+    said = {"role": "assistant", "content": "The build is 4711."}
+    asked = {"role": "user", "content": "Go on."}
+    with _chat(tmp_path, asked, *noted, *wrote, said, asked, {"role": "assistant", "content": ""}) as trace:
+        ledger = Ledger(trace.view())
+        last = trace.view().last
+        assert [d.turn for d in ledger.drafts.items if d.section == "final answer"] == [last]
+        assert ledger.at(last)[0].strict == "missing"

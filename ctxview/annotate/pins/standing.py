@@ -27,6 +27,12 @@ _COMMAND: Final = lazy(r"\s*<command-message>")
 _ARGS: Final = lazy(r"<command-args>(.+?)</command-args>", re.DOTALL)
 _CLIENT_TAG: Final = lazy(r"\s*<(?:ide_\w+|system-reminder|environment_context|command-|local-command"
     r"|permissions|turn_aborted)")
+_SUMMARY_ORDERS: Final = (
+    "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.",
+    "Your task is to create a detailed summary of",
+    "You are performing a CONTEXT CHECKPOINT COMPACTION",
+)
+"""Known by their words: that a summary comes of it, the log tells later, if at all."""
 _SLASH: Final = lazy(r"\s*/[\w:-]+\s*$")
 
 
@@ -62,5 +68,12 @@ def is_empty(block: Block) -> bool:
 
 
 def is_typed(block: Block) -> bool:
-    """Words of the person, not what an editor or a client put beside them."""
-    return block.human and block.kind == "user" and not _CLIENT_TAG.match(block.text) and not _SLASH.match(block.text)
+    """Words of the person, not what an editor or a client put beside them, nor its own order to write a summary."""
+    text = block.text
+    return (
+        block.human
+        and block.kind == "user"
+        and not _CLIENT_TAG.match(text)
+        and not _SLASH.match(text)
+        and not text.startswith(_SUMMARY_ORDERS)
+    )
