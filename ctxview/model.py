@@ -144,6 +144,8 @@ class Block:
     """True for what a client's own cut put in (a summary, a marker): not part of the `history` stack."""
     note: str | None = None
     """A word on how far the text can be trusted, e.g. `text not recorded`, `truncated at source`."""
+    cwd: str | None = None
+    """Where the client's shell stood when this arrived, where the log says so."""
 
 
 @dataclass(frozen=True, slots=True)

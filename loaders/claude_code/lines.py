@@ -129,6 +129,7 @@ def _fill(
                 human=human,
                 inserted=node.summary,
                 note=part.note,
+                cwd=as_str(value.get("cwd")) or None,
             )
         )
     _keep(node, blocks)

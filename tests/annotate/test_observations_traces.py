@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +13,7 @@ from hypothesis import strategies as st
 from resource_blocks import ROOT, Found, Log, lines, number, only_session
 
 from ctxview.annotate.observations import stale_by_age
+from ctxview.ingest import open_trace
 
 CONF = "file:/work/demo/conf.py"
 CONFIG = "file:/home/dev/parcel-gateway/config/gateway.yaml"
@@ -219,3 +223,29 @@ def test_every_change_names_an_observation_and_a_later_cause(name: str) -> None:
         assert (change.block, change.key) in keys
         assert change.because is not None
         assert change.because > change.block
+
+
+def test_a_relative_path_is_read_from_where_the_log_says_the_shell_stood(tmp_path: Path) -> None:
+    """Claude Code writes its folder into every line; it changes in mid-session without a `cd` in the log."""
+    written: list[dict[str, Any]] = []
+    for at, folder in enumerate(("/work/demo", "/work/demo/docs"), 1):
+        call = {"type": "tool_use", "id": f"t{at}", "name": "Bash", "input": {"command": "cat notes.md"}}
+        result = {"type": "tool_result", "tool_use_id": f"t{at}", "content": f"note {at}"}
+        said = {"id": f"m{at}", "role": "assistant", "content": [call]}
+        for kind, message in (("assistant", said), ("user", {"role": "user", "content": [result]})):
+            above = written[-1]["uuid"] if written else None
+            written.append(
+                {
+                    "type": kind,
+                    "uuid": f"u{len(written)}",
+                    "parentUuid": above,
+                    "sessionId": "s",
+                    "cwd": folder,
+                    "message": message,
+                }
+            )
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in written), encoding="utf-8")
+    with open_trace([str(path)], cache=False) as trace:
+        reads = [row.key for row in trace.view().facts.observations if row.effect == "read"]
+    assert reads == ["file:/work/demo/notes.md", "file:/work/demo/docs/notes.md"]

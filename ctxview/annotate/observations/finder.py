@@ -65,6 +65,8 @@ class ObservationFinder:
         """The next block, its number and the number of calls made so far."""
         if not block.enters:
             return
+        if block.cwd is not None:
+            self.cwd = block.cwd
         kind = block.kind
         if kind == "tool_call":
             self._settle(turn)
