@@ -183,3 +183,23 @@ def test_a_process_passes_errors_on_and_leaves_nothing(tmp_path: Path, cache: Pa
     loading = Loading([str(_session(tmp_path / "t.jsonl", rounds=3000))], cache=False)
     loading.close()
     assert not cache.exists() or not _databases(cache)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+def test_a_process_ends_with_the_one_it_reads_for(tmp_path: Path) -> None:
+    """However that ended: here by a signal that lets nobody clean up. Its temporary files go, too."""
+    trace, temporary = _session(tmp_path / "t.jsonl", rounds=3_000), tmp_path / "tmp"
+    temporary.mkdir()
+    code = (
+        "import os, signal, sys; from ctxview.ingest.process import Loading; "
+        "loading = Loading([sys.argv[1]], cache=False); print(loading._process.pid, flush=True); "
+        "loading.wait(lambda *_: os.kill(os.getpid(), signal.SIGKILL))"
+    )
+    env = os.environ | {"TMPDIR": str(temporary)}
+    done = subprocess.run([sys.executable, "-c", code, str(trace)], capture_output=True, text=True, env=env)
+    assert done.returncode == -signal.SIGKILL
+    reader = Path("/proc", done.stdout.strip(), "stat")
+    end = time.monotonic() + 20
+    while (reader.exists() and ") Z " not in reader.read_text()) or any(temporary.iterdir()):
+        assert time.monotonic() < end, list(temporary.iterdir())
+        time.sleep(0.05)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conftest import WIDE, running
 from fake import FakeTrace, make_view
 
-from ctxview.focus import Focus
+from ctxview.focus import NOW, Focus
 from ctxview.tui.block_list import BlockList, Gone, GoneMany, Unlogged
 from ctxview.tui.detail import DetailPane
 from ctxview.tui.keys import KEYS
@@ -224,3 +224,21 @@ async def test_q_quits_with_zero():
     async with running() as s:
         await s.press("q")
         assert s.app.return_code == 0
+
+
+async def test_what_a_turn_key_leaves_undrawn_is_what_did_not_change(size):
+    """A turn draws only rows that changed. After every step the screen shows what drawing all of it shows."""
+    async with running(size=size) as s:
+        for key in ("g", *"lllllllllll", *"hhhh", "j", "l", "k", "h", "bracketleft", "bracketright", "G", "end", "h"):
+            await s.press(key)
+            kept = s.lines()
+            for widget in s.app.screen.query("*"):
+                widget.refresh()
+            await s.settle()
+            assert kept == s.lines(), key
+
+
+async def test_a_trace_opens_at_what_stands_now():
+    async with running(focus=Focus(turn=NOW)) as s:
+        assert s.place.turn == s.main.scene.view.now
+        assert "now, after turn 12" in s.text()

@@ -32,7 +32,9 @@ def _read(fd: int, seconds: float, until: bytes | None = None) -> bytes:
     return got
 
 
-def _run(kind: str, keys: list[bytes], piped: bool = False) -> tuple[bytes, int]:
+def _run(
+    kind: str, keys: list[bytes], piped: bool = False, signalled: signal.Signals | None = None, until: bytes = b"12/12"
+) -> tuple[bytes, int]:
     """Everything the app wrote to its terminal while the keys were pressed, and its exit code."""
     pid, fd = pty.fork()
     if pid == 0:
@@ -43,11 +45,14 @@ def _run(kind: str, keys: list[bytes], piped: bool = False) -> tuple[bytes, int]
         os.execve(sys.executable, [sys.executable, str(HERE / "pty_app.py"), kind], env)
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 160, 0, 0))
     try:
-        got = _read(fd, 20, b"12/12")
+        got = _read(fd, 20, until)
         for key in keys:
             os.write(fd, key)
             got += _read(fd, 0.6)
-        os.write(fd, b"q")
+        if signalled is None:
+            os.write(fd, b"q")
+        else:
+            os.kill(pid, signalled)
         got += _read(fd, 10, b"\x1b[?1049l")
         got += _read(fd, 0.5)
     finally:
@@ -86,6 +91,22 @@ def test_keys_work_when_stdin_was_a_pipe_and_nothing_is_printed_after_quitting()
     assert b"11/12" in got
     after = got.split(b"\x1b[?1049l")[-1]
     assert not re.sub(rb"\x1b\[[0-9;:?<>=]*[A-Za-z]|\s", b"", after)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a pty")
+def test_a_signal_that_ends_it_leaves_the_terminal_in_order():
+    got, code = _run("plain", [], signalled=signal.SIGTERM)
+    assert code == 143
+    assert b"\x1b[?1049l" in got
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a pty")
+def test_quitting_does_not_wait_for_a_trace_that_is_still_read():
+    """The reading thread of this one would go on for a minute."""
+    started = time.monotonic()
+    _, code = _run("endless", [], until=b"reading")
+    assert code == 0
+    assert time.monotonic() - started < 30
 
 
 def test_importing_the_interface_loads_no_textual_and_nothing_heavy():
