@@ -30,6 +30,9 @@ TURNS_PER_STEP: Final = 20
 _AROUND: Final = 5
 """Turns on either side that tell a step from a single odd turn."""
 _LOW, _HIGH, _EDGE = 0.5, 2.5, 0.001
+_GOLDEN: Final = (5**0.5 - 1) / 2
+_FINE: Final = 1e-5
+"""How narrow the search for a factor gets; factors are kept to four places."""
 _MOST_POINTS: Final = 600
 """Turns looked at while searching for the factor; more change nothing but the time it takes."""
 
@@ -136,12 +139,17 @@ def _factor(groups: Sequence[Sequence[_Point]]) -> float:
     step = max(1, sum(map(len, telling)) // _MOST_POINTS)
     telling = [g[::step] if len(g) > 2 * step else list(g) for g in telling]
     low, high = _LOW, _HIGH
-    for _ in range(40):  # the error is convex in the factor: thirds narrow it down
-        a, b = low + (high - low) / 3, high - (high - low) / 3
-        if _misfit(telling, a) <= _misfit(telling, b):
-            high = b
+    a, b = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_a, at_b = _misfit(telling, a), _misfit(telling, b)
+    while high - low > _FINE:  # the error is convex in the factor: each look narrows it down by the golden ratio
+        if at_a <= at_b:
+            high, b, at_b = b, a, at_a
+            a = high - _GOLDEN * (high - low)
+            at_a = _misfit(telling, a)
         else:
-            low = a
+            low, a, at_a = a, b, at_b
+            b = low + _GOLDEN * (high - low)
+            at_b = _misfit(telling, b)
     return round((low + high) / 2, 4)
 
 

@@ -285,7 +285,8 @@ class Progress:
     total: int
 
 
-Event: TypeAlias = SessionStart | Block | Call | CallEnd | Edit | Cut | Snapshot | Record | Issue | Progress
+SessionEvent: TypeAlias = SessionStart | Block | Call | CallEnd | Edit | Cut | Snapshot
+Event: TypeAlias = SessionEvent | Record | Issue | Progress
 
 
 # ------------------------------------------------------------------------------------------- rows, in the store

@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 else:
     import dataclasses
 
-    def dataclass(*, frozen, slots):
+    def dataclass(*, slots, frozen=False):
         """`dataclasses.dataclass` of frozen values: compared and hashed by their fields."""
         return dataclasses.dataclass(slots=slots, unsafe_hash=frozen)

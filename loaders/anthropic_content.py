@@ -7,13 +7,13 @@ pixels go: `text` is what the model would read, and base64 never gets into it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ctxview.images import image_facts
 from ctxview.loaders.shapes import as_dict, as_str, as_text, compact_json, kind_of_json, without
 from ctxview.model import Image, Kind
+from ctxview.values import dataclass
 
 NOT_RECORDED: Final = "text not recorded"
 NO_CONTENT: Final = "no content"

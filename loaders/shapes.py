@@ -42,6 +42,8 @@ def as_text(value: Any) -> str:
 
 def as_int(value: Any) -> int | None:
     """A whole number that fits 63 bits, else None; true and false are not numbers."""
+    if type(value) is int:  # the common case, without a detour
+        return value if -(2**63) < value < 2**63 else None
     if isinstance(value, bool):
         return None
     if isinstance(value, float) and math.isfinite(value) and value == int(value):

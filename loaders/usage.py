@@ -18,9 +18,10 @@ def anthropic_usage(value: Any, partial: bool = False) -> Usage | None:
     With `iterations` the top-level numbers are sums over server-side rounds, so the prompt is that of the last round
     of type `message`; output stays the total.
     """
-    usage = as_dict(value)
-    rounds = [item for item in as_list(usage.get("iterations")) if dig(item, "type") == "message"]
-    prompt = as_dict(rounds[-1]) if rounds else usage
+    usage = prompt = as_dict(value)
+    if "iterations" in usage:
+        rounds = [item for item in as_list(usage["iterations"]) if dig(item, "type") == "message"]
+        prompt = as_dict(rounds[-1]) if rounds else usage
     return _or_none(
         Usage(
             input=as_count(prompt.get("input_tokens")),
@@ -67,7 +68,7 @@ def any_usage(value: Any) -> Usage | None:
 
 
 def _or_none(usage: Usage) -> Usage | None:
-    return usage if any((usage.input, usage.cache_read, usage.cache_write, usage.output)) else None
+    return usage if usage.input or usage.cache_read or usage.cache_write or usage.output else None
 
 
 def _first(*values: Any) -> int | None:

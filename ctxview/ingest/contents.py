@@ -66,6 +66,8 @@ class Contents:
         """Send off a full batch and take in those that are back; True when new counts arrived."""
         if self._waiting_chars >= BATCH_CHARS:
             self._send()
+        elif not self._away:
+            return False
         known = len(self.tokens)
         while self._away and (self._away[0].counts.done() or self._is_crowded()):
             self._take(self._away.popleft())

@@ -17,7 +17,7 @@ from ctxview.ingest.settings import Settings, settings_for
 from ctxview.ingest.trace import Trace
 from ctxview.loaders.registry import detect, explain_unknown
 from ctxview.loaders.source import Loader, Source, SourceFile
-from ctxview.model import FileRow, Issue, IssueRow, Progress, Record, SessionStart
+from ctxview.model import FileRow, Issue, IssueRow, Progress, Record, SessionEvent, SessionStart
 from ctxview.quiet import no_collection
 from ctxview.reconstruct import find_unexplained
 from ctxview.store import Store
@@ -133,22 +133,26 @@ class _Ingest:
         for file in source.files:
             self._tell(file.name, 0, file.size)
         for event in loader.load(source):
-            match event:
-                case Record():
-                    self._file(event.file, loader).see(event)
-                case Issue():
-                    self.issues.append(event)
-                case Progress():
-                    self._tell(event.file, event.done, event.total)
-                case SessionStart():
-                    if event.session in self._sessions:
-                        self._sessions[event.session].feed(event)
-                    else:
-                        self._sessions[event.session] = Session(event, self.store, self._contents, self._settings)
-                case _:
-                    self._sessions[event.session].feed(event)
-                    if self._contents.pump():
-                        self._settle()
+            kind = type(event)
+            if kind is Record:
+                self._file(event.file, loader).see(event)  # type: ignore[union-attr, arg-type]
+            elif kind is Issue:
+                self.issues.append(event)  # type: ignore[arg-type]
+            elif kind is Progress:
+                self._tell(event.file, event.done, event.total)  # type: ignore[union-attr]
+            else:
+                self._feed(event)  # type: ignore[arg-type]
+                if self._contents.pump():
+                    self._settle()
+
+    def _feed(self, event: SessionEvent) -> None:
+        session = self._sessions.get(event.session)
+        if session is not None:
+            session.feed(event)
+        elif isinstance(event, SessionStart):
+            self._sessions[event.session] = Session(event, self.store, self._contents, self._settings)
+        else:
+            raise LookupError(f"an event of session {event.session!r} came before its start")
 
     def _file(self, name: str, loader: Loader) -> _File:
         """The tally of a file; a loader may take in files that lie beside the named ones."""

@@ -17,14 +17,11 @@ from ctxview.model import (
     Block,
     BlockRow,
     Call,
-    CallEnd,
-    Cut,
     CutRow,
-    Edit,
     EditRow,
+    SessionEvent,
     SessionRow,
     SessionStart,
-    Snapshot,
     SpanRow,
     TurnRow,
 )
@@ -75,7 +72,7 @@ class Session:
     def start(self) -> SessionStart:
         return self._builder.start
 
-    def feed(self, event: SessionStart | Block | Call | CallEnd | Edit | Cut | Snapshot) -> None:
+    def feed(self, event: SessionEvent) -> None:
         if isinstance(event, Call):
             self._model = event.model or self._model
         self._builder.feed(event)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Protocol
 
 from ctxview.compact import CompactMap
@@ -30,6 +30,7 @@ from ctxview.model import (
     Origin,
     Place,
     Role,
+    SessionEvent,
     SessionStart,
     Snapshot,
     SpanRow,
@@ -38,6 +39,7 @@ from ctxview.model import (
 )
 from ctxview.reconstruct.align import Key, align
 from ctxview.reconstruct.markers import form_of
+from ctxview.values import dataclass
 from ctxview.window.journal import Journal
 
 _HELD: Final = 4_096
@@ -136,7 +138,7 @@ class SessionBuilder:
 
     # ---------------------------------------------------------------- events
 
-    def feed(self, event: SessionStart | Block | Call | CallEnd | Edit | Cut | Snapshot) -> None:
+    def feed(self, event: SessionEvent) -> None:
         kind = type(event)
         if kind is Block:
             self._block(event)  # type: ignore[arg-type]

@@ -97,6 +97,7 @@ def _fill(
 ) -> None:
     """The line's content as blocks."""
     at = as_str(value.get("timestamp")) or None
+    said_in = node.message_id or node.uuid
     blocks: list[Block] = []
     for part in parts(role, message.get("content")):
         kind: Kind = part.kind
@@ -118,7 +119,7 @@ def _fill(
                 kind=kind,
                 text=part.text,
                 origin=origin,
-                message=node.message_id or node.uuid,
+                message=said_in,
                 tool=part.tool,
                 call_id=part.call_id,
                 is_error=part.is_error,
@@ -194,12 +195,24 @@ def _system(node: Node, value: dict[str, Any]) -> None:
 
 
 def _keep(node: Node, blocks: list[Block]) -> None:
+    thinking: list[str] = []
+    calls: list[str] = []
+    results: list[str] = []
+    for block in blocks:
+        kind = block.kind
+        if kind == "thinking":
+            thinking.append(block.id)
+        elif kind == "tool_call":
+            if block.call_id:
+                calls.append(block.call_id)
+        elif kind == "tool_result":
+            if block.call_id:
+                results.append(block.call_id)
+        elif kind == "user" and not block.injected:
+            node.human = True
     node.blocks = tuple(blocks)
-    node.ids = tuple(b.id for b in blocks)
-    node.thinking = tuple(b.id for b in blocks if b.kind == "thinking")
-    node.calls = tuple(b.call_id for b in blocks if b.kind == "tool_call" and b.call_id)
-    node.results = tuple(b.call_id for b in blocks if b.kind == "tool_result" and b.call_id)
-    node.human = any(b.kind == "user" and not b.injected for b in blocks)
+    node.ids = tuple([b.id for b in blocks])
+    node.thinking, node.calls, node.results = tuple(thinking), tuple(calls), tuple(results)
 
 
 def fingerprint(node: Node, value: dict[str, Any]) -> Fingerprint | None:

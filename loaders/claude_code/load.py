@@ -92,10 +92,11 @@ class _Reader:
     # ------------------------------------------------------------------ lines
 
     def _line(self, value: Any, number: int, byte: int) -> Iterator[Event]:
-        kind = as_str(as_dict(value).get("type"))
         if not isinstance(value, dict):
             yield Record(self._name, number, "unknown", f"json {type(value).__name__}")
-        elif kind not in CONVERSATION:
+            return
+        kind = as_str(value.get("type"))
+        if kind not in CONVERSATION:
             self._titles.see(kind, value)
             yield Record(self._name, number, "known" if kind in KNOWN_TYPES else "unknown", kind or "no type")
             self._link(value, number)
@@ -123,10 +124,10 @@ class _Reader:
 
     def _conversation(self, value: dict[str, Any], number: int, byte: int) -> Iterator[Event]:
         uuid = as_str(value.get("uuid"))
-        if uuid in self._tree:
+        known = self._tree.get(uuid)
+        if known is not None:
             yield Record(self._name, number, "duplicate", as_str(value.get("type")))
-            known = self._tree.get(uuid)
-            if known is not None and known.uuid == uuid and known.type != as_str(value.get("type")):
+            if known.uuid == uuid and known.type != as_str(value.get("type")):
                 reason = f"another kind of line has the uuid {uuid}: only the first one is shown"
                 yield Issue(self._name, number, byte, "warning", reason)
             return
@@ -144,7 +145,10 @@ class _Reader:
             if self._lanes.agent:
                 self._shared.reported.pop(self._lanes.agent, None)
         self._lanes.place(node, lane)
-        yield from self._record(value, node, number, byte)
+        if node.blocks and node.type != "attachment" and node.blocks[0].note is None:
+            yield Record(self._name, number, "window", node.type)
+        else:
+            yield from self._record(value, node, number, byte)
         self._watch_clock(value, number)
         self._note_agent(value, node, lane, number)
         if node.message_id is not None:
@@ -206,10 +210,13 @@ class _Reader:
 
     def _note_agent(self, value: dict[str, Any], node: Node, lane: Lane, number: int) -> None:
         """What ties sub-agents to this session: their prompts, and results that name the agent."""
-        self._lanes.learn_prompts(as_dict(value.get("message")))
+        if node.calls:
+            self._lanes.learn_prompts(as_dict(value.get("message")))
+        if not node.results:
+            return
         result = as_dict(value.get("toolUseResult"))
         agent = as_str(result.get("agentId"))
-        if agent and node.results:
+        if agent:
             self._shared.agents.setdefault(agent, (lane.session, node.results[0]))
             total = as_count(result.get("totalTokens"))
             size = f"; its parent reports {total:,} tokens for it" if total is not None else ""

@@ -11,5 +11,7 @@ def merge_usage(earlier: Usage | None, later: Usage | None, *, stopped: bool) ->
     """What is known after one more line. `stopped`: a stop reason was logged, so the output count is final."""
     if later is None:
         return replace(earlier, partial=False) if earlier and stopped else earlier
-    outputs = [u.output for u in (earlier, later) if u is not None and u.output is not None]
-    return replace(later, output=max(outputs, default=None), partial=not stopped)
+    output = later.output
+    if earlier is not None and earlier.output is not None:
+        output = earlier.output if output is None else max(earlier.output, output)
+    return Usage(later.input, later.cache_read, later.cache_write, output, later.reasoning, partial=not stopped)
