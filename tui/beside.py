@@ -190,7 +190,7 @@ class BesideList(LineView, can_focus=True, inherit_bindings=False):
         if span is None:
             return [(" " * width, "text")]
         block = view.blocks[span.block]
-        kind, ink = label(block)
+        kind, ink = label(view, block)
         state = "rolling" if view.facts.pin_at(block.n, self.turn) is None else "pinned"
         name = 14 if width >= 70 else 12
         head: Words = [

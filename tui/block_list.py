@@ -265,7 +265,7 @@ class BlockList(LineView, can_focus=True, inherit_bindings=False):
         view = self.scene.view
         block = view.blocks[span.block]
         mark = self.marks.get(span.block, " ")
-        kind, ink = label(block)
+        kind, ink = label(view, block)
         parts = _head(
             mark, telling(view.states(span, self.pairing, self.turn)), count(block, span.tokens), kind,
             ink or kind_ink(block.kind), paint, width,
@@ -279,7 +279,7 @@ class BlockList(LineView, can_focus=True, inherit_bindings=False):
         block = view.blocks[span.block]
         edit = view.edits[span.ended_by] if span.ended_by is not None else None
         state = "cut" if edit is not None and edit.cut is not None else "absent"
-        parts = _head("-", state, count(block, span.tokens), label(block)[0], "dim", paint, width)
+        parts = _head("-", state, count(block, span.tokens), label(view, block)[0], "dim", paint, width)
         pin = view.pins.get(block.n)
         words: Words = [(f"◆ pinned {pin.kind} · ", "pinned")] if pin else []
         words += lit_words([(text, "dim") for text, _ in line_of(view, block, span, width)], self.needle)

@@ -89,7 +89,7 @@ def compare_report(scene: Scene, made: Comparison, focus: Focus, screen: int) ->
             (f"- {len(diff.removed):,}", "cut"), (f" of {removed:,}   ", "text"),
             (f"~ {len(diff.changed):,}", "warn"), (by, "text"), ("counted", "dim"),
         ]),
-        *_prefix(made),
+        *_prefix(scene.view, made),
         ReportLine([]),
     ]  # fmt: skip
     column = (width - 3) // 2
@@ -111,14 +111,14 @@ def compare_report(scene: Scene, made: Comparison, focus: Focus, screen: int) ->
     return Report(title, lines, at + first_change)
 
 
-def _prefix(made: Comparison) -> list[ReportLine]:
+def _prefix(view: SessionView, made: Comparison) -> list[ReportLine]:
     prefix = made.diff.prefix
     share = "" if prefix.share is None else f" ({prefix.share:.1%} of turn {made.turn_b:,})"
     lines = [ReportLine([("shared head  ", "dim"), (f"{prefix.shared_tokens:,} tokens counted{share}", "text")])]
     broken = prefix.breaks_at
     if broken is None:
         return [*lines, ReportLine([("breaks at    ", "dim"), ("nothing", "good")])]
-    name = f"block {broken.index + 1:,}, {label(broken.block)[0]}"
+    name = f"block {broken.index + 1:,}, {label(view, broken.block)[0]}"
     return [*lines, ReportLine([("breaks at    ", "dim"), (name, "warn"), (f"  {shown(broken.block.id, 40)}", "dim")])]
 
 
@@ -136,7 +136,7 @@ def _side(scene: Scene, line: Line, span: SpanRow | None, width: int) -> Words:
         return [(fit(words, width), "dim")]
     view = scene.view
     block = view.blocks[span.block]
-    kind, ink = label(block)
+    kind, ink = label(view, block)
     name = 14 if width >= 60 else 10
     head: Words = [
         (f"{line.mark} ", _INKS[line.mark]),

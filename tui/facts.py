@@ -76,7 +76,7 @@ def _first_orphan(view: SessionView) -> Trouble | None:
         if orphans:
             block = view.blocks[min(orphans)]
             word = "call without result" if block.kind == "tool_call" else "result without call"
-            return Trouble(turn, f"orphan {word}: {block.tool or block.kind}", block.n)
+            return Trouble(turn, f"orphan {word}: {view.tool_of(block) or block.kind}", block.n)
     return None
 
 
@@ -134,13 +134,17 @@ def dropped_by(view: SessionView, cut: CutRow) -> list[SpanRow]:
 
 
 def breadcrumbs(title: str, scene: Scene, turn: int, many_sessions: bool) -> list[Words]:
-    """`file › session › turn 37/112 › recorded · reconstructed · not logged: system, tools`, and ever shorter ones."""
+    """`file › session › turn 37/112 › recorded · reconstructed · not logged: system, tools`, and ever shorter ones.
+
+    Of a long path only its last part is shown: that is what tells one trace from another.
+    """
     view, call = scene.view, scene.view.turn(turn)
     gap = (" › ", "dim")
     where = f"turn {turn:,}/{view.last:,}" if call else f"now, after turn {view.last:,}"
     found: list[Words] = []
     for title_chars, name_chars, names in ((60, 48, True), (40, 20, True), (30, 0, True), (24, 0, False)):
-        words: Words = [(shown(title, title_chars), "text")]
+        name = title if len(title) <= title_chars else title.rstrip("/").rpartition("/")[2] or title
+        words: Words = [(shown(name, title_chars), "text")]
         if many_sessions and name_chars:
             words += [gap, (session_name(view, name_chars), "text")]
         words += [gap, (where, "accent"), gap, (shown(view.stack, 40), "text")]
@@ -201,20 +205,20 @@ def audit_words(factor: float, constant: int, median_error: float) -> str:
     return f"×{factor:.3f} {constant:+,} ±{median_error:.1%}"
 
 
-def label(block: BlockRow) -> tuple[str, str]:
+def label(view: SessionView, block: BlockRow) -> tuple[str, str]:
     """Kind or tool, and the ink of an error: `→ Bash` is a call, `← Bash` its result, `✗ Bash` a failed one."""
     ink = "bad" if block.is_error else ""
     if block.kind == "tool_call":
         return f"→ {shown(block.tool or 'call', 40)}", ink
     if block.kind == "tool_result":
-        return f"{'✗' if block.is_error else '←'} {shown(block.tool or 'result', 40)}", ink
+        return f"{'✗' if block.is_error else '←'} {shown(view.tool_of(block) or 'result', 40)}", ink
     return block.kind, ink
 
 
 def line_of(view: SessionView, block: BlockRow, span: SpanRow, limit: int) -> Words:
     """A block's text on one line, as it stands in this span."""
     words: Words = []
-    if span.form != "verbatim":
+    if span.form not in ("verbatim", block.kind):
         words.append((f"{span.form} · ", "cleared"))
     if block.image:
         words.append((f"[image {shown(block.image, 40)}] ", "dim"))

@@ -105,7 +105,7 @@ class MainScreen(Screen[None]):
         self.scene = scene
         self._message = []
         if scene.trouble is not None:
-            self._message = [("! ", "bad"), (f"{scene.trouble.what}, turn {scene.trouble.turn:,}", "text")]
+            self._message = [("! ", "bad"), (f"turn {scene.trouble.turn:,}: {scene.trouble.what}", "text")]
         turn = view.resolve_turn(None)
         block = None
         try:
@@ -315,7 +315,7 @@ class MainScreen(Screen[None]):
             return
         block = None if trouble.block is None else self.scene.view.blocks[trouble.block].id
         self.jump(trouble.turn, block)
-        self.say(f"! {trouble.what}, turn {trouble.turn:,}", "bad")
+        self.say(f"! turn {trouble.turn:,}: {trouble.what}", "bad")
 
     def action_history(self, by: int) -> None:
         if by < 0 and self._past_at == len(self._past) and self._past and self._past[-1] != self.place:

@@ -112,7 +112,7 @@ def _block_line(scene: Scene, span: SpanRow, turn: int, focus: Focus) -> ReportL
     view = scene.view
     block = view.blocks[span.block]
     pin = view.pins.get(block.n)
-    kind, ink = label(block)
+    kind, ink = label(view, block)
     words: Words = [
         ("◆ " if pin else "  ", "pinned"),
         (right(count(block, span.tokens), 8), "text"),
@@ -149,7 +149,7 @@ def life(scene: Scene, focus: Focus, block: BlockRow) -> Report:
         lines.append(ReportLine(words, replace(focus, turn=max(1, span.start), block=block.id)))
     if not spans:
         lines.append(_plain("It never stood in a window.", "dim"))
-    return Report(f"Life of {label(block)[0]} {shown(block.id, 30)}", lines, at)
+    return Report(f"Life of {label(view, block)[0]} {shown(block.id, 30)}", lines, at)
 
 
 def _end_of(view: SessionView, span: SpanRow) -> str:

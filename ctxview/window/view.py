@@ -38,6 +38,8 @@ _Row = TypeVar("_Row")
 PREVIEW_CHARS: Final = 160
 _PREVIEWS: Final = 2_048
 """First characters of other forms than the block's own that are kept."""
+_NEAR: Final = 64
+"""Blocks between a call and its result, at most, where one is looked for: agents make so many calls at once."""
 _CHECKPOINT: Final = 128
 """Turns between remembered windows: bounds the spans one window query has to look at."""
 
@@ -301,6 +303,13 @@ class SessionView:
             return self.blocks[matches[0]]
         cause = "is the start of several blocks" if matches else "names no block"
         raise UsageError(f"{block_id!r} {cause} in session {self.row.session}", "see `ctxview show` for the ids")
+
+    def tool_of(self, block: BlockRow) -> str | None:
+        """The tool of a call or result; where a log names it at the call alone, it is looked for a little before."""
+        if block.tool is not None or block.call_id is None:
+            return block.tool
+        near = pick(self.blocks, range(max(0, block.n - _NEAR), block.n))
+        return next((b.tool for b in reversed(near) if b.kind == "tool_call" and b.call_id == block.call_id), None)
 
     def preview(self, span: SpanRow) -> str:
         """The first characters of a span's text, unsafe ones included: pass it through `one_line`."""

@@ -17,7 +17,7 @@ async def test_opening_names_the_first_trouble_and_shows_the_last_turn(size):
         assert s.place.turn == 12
         text = s.text()
         assert "turn 12/12" in text
-        assert "the goal left the window (compact), turn 5" in text
+        assert "turn 5: the goal left the window (compact)" in text
         assert "recorded" in text
         assert "reconstructed" in text
 

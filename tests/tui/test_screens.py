@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+from dataclasses import replace
 
 import pytest
-from conftest import WIDE, running
-from fake import FakeTrace, make_trace, make_view
+from conftest import WIDE, Session, running
+from fake import FakeTrace, make_trace, make_view, opener
 from rich.color import Color
 
 from ctxview.errors import UnreadableError
@@ -18,6 +19,7 @@ from ctxview.tui.facts import status
 from ctxview.tui.notice import TooSmall
 from ctxview.tui.palette import BACKGROUNDS, GLYPHS, INKS, LIGHT
 from ctxview.tui.strip import Timeline, short
+from ctxview.window import SessionView
 
 
 async def test_first_the_bar_then_the_window():
@@ -182,3 +184,22 @@ def test_short_numbers():
     assert [short(n) for n in (0, 999, 1000, 1500, 15_000, 200_000, 1_000_000, 1_250_000)] == [
         "0", "999", "1k", "1.5k", "15k", "200k", "1M", "1.2M",
     ]  # fmt: skip
+
+
+async def test_a_long_path_shows_its_last_part_and_a_result_its_tool():
+    """Where the log names the tool at the call alone, as Claude Code's does."""
+    view = make_view()
+    blocks = [replace(b, tool=None) if b.kind == "tool_result" else b for b in view.blocks]
+    bare = SessionView(
+        view.row, view.turns, blocks, view.spans, view.edits, view.cuts, view.audit, view.texts, facts=view.facts
+    )
+    path = "/a/long/way/to/where/traces/are/kept/run-17.jsonl"
+    app = CtxviewApp(opener(FakeTrace("x", (bare,), (), ())), path, Focus())
+    async with app.run_test(size=(80, 24)) as pilot:
+        s = Session(app, pilot)
+        await pilot.pause()
+        await s.settle()
+        await pilot.pause()
+        assert s.lines()[0].startswith(" run-17.jsonl › turn 12/12")
+        assert "← Bash" in s.text()
+        assert "← result" not in s.text()
