@@ -1,4 +1,4 @@
-"""`ctxview.toml`: what a project says about its own traces. Here: how it is found and read, and its `[pins]` table.
+"""`ctxview.toml`: what a project says about its own traces. Here: how it is read, and its `[pins]` table,
 
     [pins]
     off = ["question"]                     # kinds not looked for
@@ -8,8 +8,17 @@
     [pins.phrases]                         # further words of the person, by kind: plain, or a regex between slashes
     constraint = ["hands off", "/keep .* frozen/"]
 
-A mistake in it is an error that names the file, the line where it is known, the key and the fix, never a setting that
-is passed over in silence.
+and its `[ledger]` table, for what the agent notes down.
+
+    [ledger]
+    tools = ["record_*"]                   # tools that take notes, next to the usual ones
+    finding = ["claim"]                    # arguments that hold a row's parts, before the usual ones
+    value = ["figure"]
+    source = ["where"]
+    section = ["part"]
+
+A mistake in it is an error that names the file, the line where it is known, the key and the fix; a table of another
+name is a warning. No setting is passed over in silence.
 """
 
 from __future__ import annotations
@@ -22,12 +31,15 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
+from ctxview.annotate.note_rules import NoteRules
 from ctxview.annotate.pins.rules import OFF_BY_DEFAULT, Phrase, PinRules
 from ctxview.errors import UsageError
 from ctxview.model import PinKind
 
 _KINDS: Final[tuple[PinKind, ...]] = get_args(PinKind)
 _KEYS: Final = ("off", "on", "denial_markers", "phrases")
+_LEDGER_KEYS: Final = ("tools", "finding", "value", "source", "section")
+_TABLES: Final = ("pins", "resources", "ledger")
 _LONGEST: Final = 300
 _NESTED: Final = re.compile(r"\((?:[^()\\]|\\.)*(?<!\\)[*+}|](?:[^()\\]|\\.)*\)[*+{]")
 """A repeated group that repeats or branches inside: such a pattern can take for ever on a text made for it."""
@@ -46,6 +58,12 @@ class Config:
         """The first line that sets `key`; None when it cannot be told."""
         found = re.search(rf"^[ \t]*(?:\[[^\]\n]*\b)?\"?{re.escape(key)}\"?[ \t]*[=\].]", self.source, re.MULTILINE)
         return self.source.count("\n", 0, found.start()) + 1 if found else None
+
+    def located(self, error: UsageError) -> UsageError:
+        """`error` with the file and the line of the first setting that it names in quotes or brackets."""
+        named = re.findall(r"'([^'\n]+)'", error.cause) + re.findall(r"\[([^]\n]+)\]", error.cause)
+        line = next((at for name in named if (at := self.line_of(name.rpartition(".")[2])) is not None), None)
+        return UsageError(f"{self.path}{f', line {line}' if line else ''}: {error.cause}", error.fix)
 
     def error(self, key: str, cause: str, fix: str) -> UsageError:
         line = self.line_of(key.rpartition(".")[2])
@@ -89,6 +107,27 @@ def pin_rules(config: Config | None) -> PinRules:
         phrases=tuple(_phrases(config, table.get("phrases", {}))),
         denial_markers=_texts(config, table, "denial_markers"),
     )
+
+
+def note_rules(config: Config | None) -> NoteRules:
+    """The rules that `[ledger]` asks for; the defaults without one. Raises UsageError."""
+    table = config.tables.get("ledger", {}) if config else {}
+    if config is None or table == {}:
+        return NoteRules()
+    if not isinstance(table, dict):
+        raise config.error("ledger", "is not a table", "write it as a table: [ledger]")
+    for key in table:
+        if key not in _LEDGER_KEYS:
+            raise config.error(f"ledger.{key}", "is no setting", _suggest(key, _LEDGER_KEYS))
+    return NoteRules(**{key: _texts(config, table, key, "ledger") for key in _LEDGER_KEYS})
+
+
+def unknown_tables(config: Config) -> Iterable[tuple[int | None, str]]:
+    """What the file sets and nothing reads: the line where it is known, and what to say of it."""
+    for key in config.tables:
+        if key not in _TABLES:
+            kind = "table" if isinstance(config.tables[key], dict) else "setting"
+            yield config.line_of(key), f"{key!r} is no {kind} that ctxview reads: {_suggest(key, _TABLES)}"
 
 
 def _texts(config: Config, table: Mapping[str, Any], key: str, prefix: str = "pins") -> tuple[str, ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from ctxview.annotate.note_rules import NoteRules
 from ctxview.annotate.observations.queries import Resources, stale_by_age
 from ctxview.annotate.observations.rules import DEFAULT
 from ctxview.model import Observation, Pin, ResourceChange
@@ -20,6 +21,8 @@ class Facts:
     changes: tuple[ResourceChange, ...] = ()
     stale_after: Mapping[str, int] | None = None
     """Resource type -> turns after which a reading is stale; None for the defaults."""
+    note_rules: NoteRules = field(default_factory=NoteRules)
+    """Which calls write the ledger."""
 
     @cached_property
     def by_block(self) -> Mapping[int, tuple[Pin, ...]]:

@@ -69,8 +69,9 @@ def read_inputs(
     """
     settings = settings or settings_for(inputs)
     store.set_meta("stale_after", json.dumps(dict(settings.resources.stale_after)))
+    store.set_meta("note_rules", settings.notes.to_json())
     ingest = _Ingest(store, progress, exact, settings)
-    ingest.issues += inputs.issues
+    ingest.issues += [*inputs.issues, *settings.issues]
     try:
         with no_collection():
             for loader, group in ingest.detect(inputs.files):

@@ -4,9 +4,10 @@ Screens must say what the check is worth: `encoded` means that a token arrived, 
 that it is right.
 """
 
+from ctxview.annotate.note_rules import NoteRules
 from ctxview.ledger.drafts import Draft, Drafts, find_drafts
 from ctxview.ledger.encoding import distinctive_tokens, holds_value
-from ctxview.ledger.rows import LedgerRow, NoteRules, find_rows
+from ctxview.ledger.rows import LedgerRow, find_rows
 from ctxview.ledger.sidecar import sidecar_rows
 from ctxview.ledger.state import Gate, Ledger, RowState, Survival
 

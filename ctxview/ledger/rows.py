@@ -3,40 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
+from ctxview.annotate.note_rules import NoteRules
 from ctxview.window import SessionView
-
-_NOTE_TOOLS: Final = re.compile(
-    r"(^|_)(append_ledger|ledger|add_ledger|(add|append|save|take|write|record|make)_?(note|notes|finding|findings|memo)"
-    r"|note|notes|notebook_note|remember|memorize|record_finding|store_memory|save_memory|memory_(add|insert|store|append))$"
-)
-_FINDING_KEYS: Final = ("finding", "claim", "fact", "note", "title", "subject", "text", "content", "memory", "body")
-_VALUE_KEYS: Final = ("value", "number", "result", "amount", "answer", "data")
-_SOURCE_KEYS: Final = ("source", "sources", "cite", "citation", "reference", "origin", "file", "path", "url")
-_SECTION_KEYS: Final = ("section", "chapter", "heading", "topic", "category")
-
-
-@dataclass(frozen=True, slots=True)
-class NoteRules:
-    """Which tools take notes, and which of their arguments hold what. Defaults cover the usual names."""
-
-    tools: frozenset[str] = frozenset()
-    """Exact names, besides the usual ones."""
-    finding: tuple[str, ...] = _FINDING_KEYS
-    value: tuple[str, ...] = _VALUE_KEYS
-    source: tuple[str, ...] = _SOURCE_KEYS
-    section: tuple[str, ...] = _SECTION_KEYS
-
-    def takes_notes(self, tool: str | None) -> bool:
-        """Whether calls of this tool write the ledger. MCP prefixes do not count."""
-        if not tool:
-            return False
-        name = tool.rsplit("__", 1)[-1].lower()
-        return tool in self.tools or _NOTE_TOOLS.search(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +28,10 @@ class LedgerRow:
 def find_rows(view: SessionView, rules: NoteRules | None = None, until: int | None = None) -> tuple[LedgerRow, ...]:
     """The rows noted by the session's own calls, in order. `until`: only calls answered before that turn's window.
 
-    A call whose result is an error noted nothing; a row noted again in the same words counts once.
+    A call whose result is an error noted nothing; a row noted again in the same words counts once. Without `rules`,
+    those that the project's settings give hold.
     """
-    rules = rules or NoteRules()
+    rules = rules or view.facts.note_rules
     failed = {b.call_id for b in view.blocks if b.kind == "tool_result" and b.is_error}
     found: dict[tuple[str, str, str], LedgerRow] = {}
     for block in view.blocks:
@@ -90,15 +63,15 @@ def _notes(arguments: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
 
 
 def _row(note: Mapping[str, Any], rules: NoteRules, row_id: str, turn: int, block: int) -> LedgerRow | None:
-    finding = _first(note, rules.finding)
-    value = _first(note, rules.value)
+    finding = _first(note, rules.finding_keys)
+    value = _first(note, rules.value_keys)
     if not finding and not value:
         return None
-    source = _first(note, rules.source)
+    source = _first(note, rules.source_keys)
     lines = _first(note, ("lines", "line", "line_range"))
     if lines and source and lines not in source:
         source = f"{source}:{lines}"
-    return LedgerRow(row_id, finding, value, source, turn, _first(note, rules.section), block)
+    return LedgerRow(row_id, finding, value, source, turn, _first(note, rules.section_keys), block)
 
 
 def _first(note: Mapping[str, Any], keys: Iterable[str]) -> str:

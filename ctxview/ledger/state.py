@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
+from ctxview.annotate.note_rules import NoteRules
 from ctxview.ledger.drafts import Draft, Drafts, find_drafts
 from ctxview.ledger.encoding import distinctive_tokens, holds_any, holds_value
-from ctxview.ledger.rows import LedgerRow, NoteRules, find_rows
+from ctxview.ledger.rows import LedgerRow, find_rows
 from ctxview.window import SessionView
 
 Coarse: TypeAlias = Literal["encoded", "missing", "unchecked", "in-grace", "not-drafted"]
@@ -66,7 +67,7 @@ class Ledger:
 
     def __init__(self, view: SessionView, extra: Sequence[LedgerRow] = (), rules: NoteRules | None = None) -> None:
         self._view = view
-        self._rules = rules or NoteRules()
+        self._rules = rules or view.facts.note_rules
         noted = find_rows(view, self._rules)
         known = {(r.finding, r.value) for r in noted}
         merged = [*noted, *(r for r in extra if (r.finding, r.value) not in known)]

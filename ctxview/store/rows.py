@@ -91,6 +91,7 @@ STANDING: Final = """
     ORDER BY s.pos
 """
 STALE_AFTER: Final = "SELECT value FROM meta WHERE key = 'stale_after'"
+NOTE_RULES: Final = "SELECT value FROM meta WHERE key = 'note_rules'"
 NUMBER: Final = "SELECT n FROM sessions WHERE session = ?"
 ISSUES: Final = "SELECT file, line, byte, severity, reason, session FROM issues ORDER BY n"
 FILES: Final = """

@@ -20,6 +20,7 @@ import duckdb
 
 from ctxview import __version__
 from ctxview.annotate import Facts
+from ctxview.annotate.note_rules import NoteRules
 from ctxview.errors import UsageError
 from ctxview.model import BlockRow, CallEnd, CutRow, EditRow, FileRow, IssueRow, SessionRow, SpanRow, Stretch, TurnRow
 from ctxview.quiet import no_collection
@@ -302,6 +303,7 @@ class Store:
                 raise UsageError(f"no session {session_id!r}", "see `ctxview info` for the sessions of a trace")
             n = found[0]
             thresholds = cursor.execute(r.STALE_AFTER).fetchone()
+            notes = cursor.execute(r.NOTE_RULES).fetchone()
             return SessionView(
                 row=r.sessions(rows(r.SESSION))[0],
                 turns=in_order(r.turns(rows(r.TURNS)), "turn"),
@@ -315,6 +317,7 @@ class Store:
                     tuple(r.observations(rows(r.OBSERVATIONS))),
                     tuple(r.changes(rows(r.CHANGES))),
                     json.loads(thresholds[0]) if thresholds else None,
+                    NoteRules.from_json(notes[0]) if notes else NoteRules(),
                 ),
                 texts=self.text,
                 texts_many=self.texts,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 from pin_blocks import agent, person, pins_of, result
 
-from ctxview.annotate.config import pin_rules, read_config
+from ctxview.annotate.config import note_rules, pin_rules, read_config
+from ctxview.annotate.note_rules import NoteRules
 from ctxview.annotate.pins import OFF_BY_DEFAULT, PinRules
 from ctxview.errors import UsageError
+from ctxview.ingest import open_trace
+from ctxview.ledger import find_rows
 from ctxview.project import find_config
 
 GOOD = """\
@@ -110,3 +115,60 @@ def test_it_is_found_beside_the_trace_above_it_or_where_one_stands(tmp_path: Pat
     assert found() == repo / "ctxview.toml"
     (deep / "ctxview.toml").touch()
     assert found() == found(deep) == deep / "ctxview.toml"
+
+
+def test_the_ledgers_table_names_tools_and_arguments(tmp_path: Path):
+    """Tools are known with and without their server's name; a project's arguments go before the usual ones."""
+    path = tmp_path / "ctxview.toml"
+    path.write_text('[ledger]\ntools = ["log_*", "mcp__lab__jot"]\nvalue = ["figure"]\n', encoding="utf-8")
+    got = note_rules(read_config(path))
+    named = ("log_result", "mcp__lab__log_it", "mcp__lab__jot", "jot", "add_note", "Read")
+    assert [got.takes_notes(tool) for tool in named] == [True, True, True, False, True, False]
+    assert got.value_keys[:2] == ("figure", "value")
+    assert NoteRules.from_json(got.to_json()) == got
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "fix"),
+    [
+        ('[ledger]\ntool = ["a"]\n', "line 2: ledger.tool: is no setting", "did you mean 'tools'?"),
+        ('[ledger]\ntools = "a"\n', "line 2: ledger.tools: is not a list of texts", "for example"),
+        ("ledger = 3\n", "line 1: ledger: is not a table", r"write it as a table: \[ledger\]"),
+    ],
+)
+def test_a_mistake_in_the_ledgers_table_names_file_line_cause_and_fix(tmp_path: Path, text: str, cause: str, fix: str):
+    path = tmp_path / "ctxview.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=cause) as caught:
+        note_rules(read_config(path))
+    assert str(path) in caught.value.cause
+    assert re.search(fix, caught.value.fix)
+
+
+def test_a_mistake_in_a_resources_table_names_its_line(tmp_path: Path):
+    path = tmp_path / "ctxview.toml"
+    path.write_text('[pins]\n\n[resources]\nstale = 3\n', encoding="utf-8")
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text('{"role": "user", "content": "hello"}\n', encoding="utf-8")
+    with pytest.raises(UsageError, match=r"ctxview\.toml, line 4: \[resources\] has no setting 'stale'"):
+        open_trace([str(chat)])
+
+
+def test_a_table_that_nothing_reads_is_a_warning_with_the_nearest_name(tmp_path: Path):
+    """And the trace opens, with the rules of the other tables."""
+    (tmp_path / "ctxview.toml").write_text(
+        '[leger]\ntools = ["x"]\n\n[ledger]\ntools = ["jot"]\nvalue = ["figure"]\n', encoding="utf-8"
+    )
+    chat = tmp_path / "chat.jsonl"
+    function = {"name": "jot", "arguments": json.dumps({"finding": "cells", "value": "no", "figure": "4711"})}
+    call = {"id": "c", "type": "function", "function": function}
+    messages = [
+        {"role": "user", "content": "count"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "ok"},
+    ]
+    chat.write_text("".join(json.dumps(m) + "\n" for m in messages), encoding="utf-8")
+    with open_trace([str(chat)], cache=False) as trace:
+        told = [(i.line, i.severity, i.reason) for i in trace.issues]
+        assert told == [(1, "warning", "'leger' is no table that ctxview reads: did you mean 'ledger'?")]
+        assert [(row.finding, row.value) for row in find_rows(trace.view())] == [("cells", "4711")]
