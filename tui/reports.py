@@ -26,7 +26,7 @@ from ctxview.tui.keys import KEYS
 from ctxview.tui.palette import GLYPHS, Words, kind_ink
 from ctxview.window.view import SessionView
 
-_BAR: Final = 32
+_BAR: Final = 24
 """Cells of a full bar."""
 _CHARS: Final = 300
 """Characters of a text that one line of a report looks at."""
