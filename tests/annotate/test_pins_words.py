@@ -263,3 +263,22 @@ def test_sentences_join_wrapped_lines_and_split_lists():
         "one",
         "two, e.g. the first.",
     ]
+
+
+def test_a_prompts_tags_part_its_sentences():
+    """Rules behind a tag open a sentence, and a tag is no word of it."""
+    text = "<task>Review the change.</task><rules>Read only the diff. Omit style remarks.</rules>"
+    assert [(p.kind, p.quote) for p in pins_of(person("Go."), person(text)) if p.kind == "constraint"] == [
+        ("constraint", "Read only the diff."),
+        ("constraint", "Omit style remarks."),
+    ]
+
+
+def test_what_each_part_should_do_is_required_and_a_condition_is_not():
+    said = person("Go."), person("Each agent should search first. If a fix is required, open a pull request.")
+    assert [p.quote for p in pins_of(*said) if p.kind == "constraint"] == ["Each agent should search first."]
+
+
+def test_a_question_stays_one_with_a_file_named_below_it():
+    said = person("Go."), agent("Done."), person("Does it reload by itself?\n@/work/demo/conf.py:3-9")
+    assert [p.quote for p in pins_of(*said) if p.kind == "question"] == ["Does it reload by itself?"]

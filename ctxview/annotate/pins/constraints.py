@@ -59,6 +59,7 @@ FORBIDS: Final = Table(
          r"\b(?:under|in)\s+no\s+(?:circumstances?|case|event)\b|\bat no (?:time|point)\b"),
     order("avoid …", "avoid|refrain",
           r"\b(?:avoid|refrain from)\s+(?!(?:the|this|that|it|confusion)\b(?! \w+))[\w«]"),
+    order("exclude …", "exclude|omit", r"\b(?:exclude|omit)\s+(?!it\b|them\b)[\w«.]"),
     rule("not allowed", "forbidden|prohibited|allowed|permitted|disallowed|banned",
          r"\b(?:is|are)\s+(?:strictly\s+|explicitly\s+)?(?:forbidden|prohibited|not\s+(?:allowed|permitted)|disallowed"
          r"|banned)\b"),
@@ -84,7 +85,10 @@ REQUIRES: Final = Table(
     order("do not forget …", "forget", r"\b(?:do\s*not|don'?t)\s+forget\b(?! about (?:it|that))"),
     order("stick to …", "stick|limit yourself|adhere|comply",
           r"\b(?:stick\s+to|limit\s+yourself\s+to|adhere\s+to|comply\s+with)\b"),
-    rule("it is required", "required|mandatory|obligatory", r"\b(?:is|are)\s+(?:required|mandatory|obligatory)\b"),
+    rule("it is required", "required|mandatory|obligatory",
+         r"^(?!.*\bif\b[^,]*\b(?:is|are)\s+required).*\b(?:is|are)\s+(?:required|mandatory|obligatory)\b"),
+    rule("each should …", "should",
+         r"(?:^|[.;:]\s*|,\s*and\s+)(?:each|every)\s+(?:[\w-]+\s+){1,3}should\s+(?!(?:have\s+been|now|already)\b)[a-z]"),
     rule("needs to be …", "need to|needs to|has to|have to",
          r"\b(?:it|this|that|they|everything|all|which|output|results?|tests?|code)\s+(?:needs?|has|have)\s+to\s+"
          r"(?:be|stay|remain|run|support|use|pass)\b(?!\s+(?:a\s+way|some))"),

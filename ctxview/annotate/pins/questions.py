@@ -81,8 +81,13 @@ _REQUEST: Final = in_lower_case(
 )
 
 
+_REFERENCE: Final = lazy(r"@\S+$|(?:https?://|/|\./)\S+$")
+"""A file or page that a message names after its words."""
+
+
 def question_of_person(split: list[Sentence]) -> Found | None:
     """The question a message of the person ends with. A request in the form of one (`can you …?`) is none."""
-    if not split or not split[-1].asks or _REQUEST.search(split[-1].low):
+    said = [sentence for sentence in split[-3:] if not _REFERENCE.match(sentence.text)]
+    if not said or not said[-1].asks or _REQUEST.search(said[-1].low):
         return None
-    return Found("question", "the person ends with a question", shorten(split[-1].text))
+    return Found("question", "the person ends with a question", shorten(said[-1].text))

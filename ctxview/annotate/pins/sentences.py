@@ -34,6 +34,8 @@ _PASTED: Final = lazy(
 )
 _PASTED_WORDS: Final = ("at", "File", "Traceback", "ERROR", "WARN", "INFO", "DEBUG", "TRACE")
 """A line that starts with a letter was pasted only if it starts with one of these, holds a colon or ends like code."""
+_TAG: Final = lazy(r"(?<=[.!?>])(?<!\.\.)</?[a-z][a-z_-]*>|^</?[a-z][a-z_-]*>", re.MULTILINE)
+"""Tags with which a prompt marks its parts: what is in front and behind are two sentences."""
 _LIST_MARK: Final = lazy(r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)]\s+|[a-zA-Z][.)]\s+|#{1,6}\s+)")
 _WRAPS: Final = frozenset("abcdefghijklmnopqrstuvwxyz(\"'`")
 """How the continuation of a wrapped line starts."""
@@ -116,6 +118,8 @@ def plain(text: str) -> str:
 
 def _paragraphs(text: str) -> list[str]:
     """Lines, with the continuation of a wrapped line joined to it; what was pasted is left out."""
+    if "</" in text:
+        text = _TAG.sub("\n", text)
     fenced = "```" in text or "~~~" in text
     in_code = False
     found: list[str] = []
