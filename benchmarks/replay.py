@@ -14,7 +14,7 @@ from ctxview.window import SessionView
 
 LIMITS = {10_000: 50, 100_000: 1000}
 """Milliseconds by turns."""
-STACKS = ("keep-last-n", "pin-goal", "supersede", "compact-groups:max=20000")
+STACKS = ("keep-last-n", "pin-goal", "carry-decisions", "supersede", "stale", "compact-groups:max=20000")
 _ROUNDS = 3
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from ctxview.model import Form, Kind, Role
@@ -28,17 +28,24 @@ class Drops(NamedTuple):
     evidence: Evidence
 
 
+class Later(NamedTuple):
+    """A text that is made when somebody reads it. Texts of one name are equal."""
+
+    name: Hashable
+    make: Callable[[], str]
+
+
 class Replace(NamedTuple):
     """The same block at the same place, with another text."""
 
     n: int
     form: Form
-    text: str
+    text: str | Later
     rule: str
     reason: str
     evidence: Evidence
     tokens: int | None = None
-    """Counted by the engine when None."""
+    """Counted by the engine when None, which needs the text at once."""
     volatile: bool = False
 
 
@@ -64,6 +71,29 @@ class Insert(NamedTuple):
     form: Form = "summary"
 
 
+class Numbered(NamedTuple):
+    """An insert whose wording is the same for every number but for the number itself."""
+
+    wording: str
+    """Inserts of equal wording have equal texts for equal numbers."""
+    text: Callable[[int], str]
+    make: Callable[[int, Sequence[int]], Insert]
+    """The whole insert, when it stands for blocks (the second argument) that it did not stand for before."""
+
+
+class Renew(NamedTuple):
+    """The insert made before under `key` stands for `news` as well and says so in its number; nothing else is new.
+
+    For steps that have one on every turn: the insert is made when somebody reads it.
+    """
+
+    key: str
+    number: int
+    tokens: int
+    news: Sequence[int]
+    insert: Numbered
+
+
 class Move(NamedTuple):
     """The same block at another place."""
 
@@ -84,6 +114,14 @@ class Tag(NamedTuple):
     evidence: Evidence
 
 
+class Restored(NamedTuple):
+    """The block stands again as the input has it."""
+
+    n: int
+    rule: str = "restored"
+    reason: str = "the policy no longer touches it"
+
+
 class Fail(NamedTuple):
     """The policy cannot keep to its budget. No byte changes; the replay reports it and goes on."""
 
@@ -95,4 +133,4 @@ class Fail(NamedTuple):
     """The blocks that stand in the way."""
 
 
-Edit: TypeAlias = Drop | Drops | Replace | Insert | Move | Tag | Fail
+Edit: TypeAlias = Drop | Drops | Replace | Insert | Renew | Move | Tag | Restored | Fail

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from ctxview.policies.edits import Drops, Edit
 from ctxview.policies.items import Entry
-from ctxview.policies.policy import Context, Param, Params, Policy, Step
+from ctxview.policies.policy import Context, Param, Params, Policy
+from ctxview.policies.step import Shed, Step, Stretch, leaving
 from ctxview.policies.window import Window
 
 _RULE = "not-last"
@@ -39,7 +40,7 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     return [Drops(numbers, _RULE, _reason(params), {"n": n})] if numbers else []
 
 
-class _Last:
+class _Last(Step):
     """The messages that are kept; each arrival pushes the oldest out."""
 
     def __init__(self, params: Params) -> None:
@@ -61,7 +62,7 @@ class _Last:
 
     def arrive(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
         gone: list[int] = []
-        kept, n, by_tokens = self._kept, self._n, self._by_tokens
+        kept = self._kept
         for entry in entries:
             item = entry.item
             key = item.key
@@ -70,25 +71,38 @@ class _Last:
             if self._system and item.row.kind == "system":
                 self._key = key
                 continue
-            if key == self._key:
-                if self._is_last_dropped:
-                    gone.append(item.n)
-                    continue
-                kept[-1].append(entry)
-            else:
-                kept.append([entry])
+            if key != self._key:
                 self._key = key
                 self._is_last_dropped = False
-            if by_tokens:
+                kept.append([entry])
+            elif self._is_last_dropped:
+                gone.append(item.n)
+                continue
+            else:
+                kept[-1].append(entry)
+            if self._by_tokens:
                 self._size += entry.tokens
-            while self._size > n if by_tokens else len(kept) > n:
-                oldest = kept.popleft()
-                self._is_last_dropped = not kept
-                for old in oldest:
+                self._shrink(gone)
+        if not self._by_tokens:
+            while len(kept) > self._n:
+                for old in kept.popleft():
                     gone.append(old.n)
-                    if by_tokens:
-                        self._size -= old.tokens
         return [Drops(gone, _RULE, self._reason, self._evidence)] if gone else []
+
+    def shed(self, stretch: Stretch, ctx: Context) -> Shed | None:
+        if self._by_tokens:
+            return None
+        messages = stretch.messages if self._system else stretch.all_messages
+        turns, bounds = leaving(messages, self._n, self._n, 0)
+        return Shed(messages, turns, bounds, Drops((), _RULE, self._reason, self._evidence))
+
+    def _shrink(self, gone: list[int]) -> None:
+        while self._size > self._n:
+            oldest = self._kept.popleft()
+            self._is_last_dropped = not self._kept
+            for old in oldest:
+                gone.append(old.n)
+                self._size -= old.tokens
 
 
 def _step(params: Params) -> Step:

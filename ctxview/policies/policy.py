@@ -10,6 +10,7 @@ from ctxview.model import Pin
 from ctxview.policies.edits import Edit
 from ctxview.policies.facts import Facts, pins_at
 from ctxview.policies.items import Entry
+from ctxview.policies.step import Step
 from ctxview.policies.window import Window
 
 Phase: TypeAlias = Literal["rewrite", "select", "insert"]
@@ -94,28 +95,10 @@ class Context:
         return window.tokens + self.overhead
 
 
-class Restart(Exception):
-    """A step cannot go on from what it remembers: feed a new one everything that stands."""
-
-
 class Plan(Protocol):
     """What a policy would do to one window. Pure: the same window and context give the same edits."""
 
     def __call__(self, window: Window, ctx: Context) -> Sequence[Edit]: ...
-
-
-class Step(Protocol):
-    """A plan by increments: fed each arriving entry once, it says what changes in the set of edits.
-
-    A later edit of the same block or key takes the earlier one's place. Must add up to what `plan` answers.
-    """
-
-    @property
-    def ignores_forms(self) -> bool:
-        """True when another text for a block that already stands changes nothing."""
-        ...
-
-    def arrive(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]: ...
 
 
 @dataclass(frozen=True, slots=True)

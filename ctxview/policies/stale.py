@@ -7,14 +7,14 @@ is another text on every turn and breaks the prefix there every time: it is one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Collection, Hashable, Sequence
 from typing import Final
 
 from ctxview.model import Observation, ResourceChange
-from ctxview.policies.edits import Edit, Replace
+from ctxview.policies.edits import Edit, Later, Replace, Restored
 from ctxview.policies.items import Entry
-from ctxview.policies.policy import Context, Param, Policy
+from ctxview.policies.policy import Context, Param, Params, Policy
+from ctxview.policies.step import Step, Stretch
 from ctxview.policies.window import Window
 
 CONSTANT: Final = "[stale: {why}; read it again before you rely on it]"
@@ -23,29 +23,82 @@ TYPES: Final = ("file", "record", "url")
 
 
 def plan(window: Window, ctx: Context) -> Sequence[Edit]:
-    edits: list[Edit] = []
-    for entry in window:
-        if entry.form != "verbatim" or entry.kind != "tool_result":
-            continue
-        found = _stale(entry, ctx)
-        if found is None:
-            continue
-        row, change = found
-        age = ctx.turn - row.turn
-        is_aged = ctx.params["text"] == "age"
-        why = change.reason if change else f"read {_threshold(row, ctx)} or more turns ago"
-        flag = AGED if is_aged else CONSTANT.format(why=why)
-        shown = flag.format(age=age) if is_aged else flag
-        text, _ = ctx.once(("stale", entry.n, entry.content, flag), partial(_flagged, flag, entry))
-        tokens = entry.tokens + ctx.count(f"{shown}\n")
-        reason = change.reason if change else f"{age} turns old"
-        evidence = {"resource": row.key, "turn": row.turn, "because": change.because if change else None}
-        edits.append(Replace(entry.n, "flagged", text, "stale", reason, evidence, tokens, is_aged))
-    return edits
+    found = (_flag(entry, ctx) for entry in window if _may_be(entry))
+    return [edit for edit in found if edit is not None]
 
 
-def _flagged(flag: str, entry: Entry) -> str:
-    return f"{flag}\n{entry.text()}"
+def _may_be(entry: Entry) -> bool:
+    return entry.form == "verbatim" and entry.kind == "tool_result"
+
+
+def _flag(entry: Entry, ctx: Context) -> Replace | None:
+    found = _stale(entry, ctx)
+    if found is None:
+        return None
+    row, change = found
+    age = ctx.turn - row.turn
+    is_aged = ctx.params["text"] == "age"
+    why = change.reason if change else f"read {_threshold(row, ctx)} or more turns ago"
+    flag = AGED if is_aged else CONSTANT.format(why=why)
+    shown = flag.format(age=age) if is_aged else flag
+    text = Later(("stale", entry.content, flag), lambda: f"{flag}\n{entry.text()}")
+    _, size = ctx.once(("stale", shown), lambda: f"{shown}\n")
+    reason = change.reason if change else f"{age} turns old"
+    evidence = {"resource": row.key, "turn": row.turn, "because": change.because if change else None}
+    return Replace(entry.n, "flagged", text, "stale", reason, evidence, entry.tokens + size, is_aged)
+
+
+class _Watch(Step):
+    """Looks at a reading when it comes, and on the turns on which it may become stale or cease to be."""
+
+    ignores_forms = False
+
+    def __init__(self) -> None:
+        self._due: dict[int, list[Entry]] = {}
+        """Readings to look at, by turn."""
+        self._flagged: dict[int, Hashable] = {}
+        """Name of the text that a flagged reading stands in."""
+
+    def arrive(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
+        now = ctx.turn
+        found = self._due.pop(now, [])
+        for entry in entries:
+            if _may_be(entry) and ctx.facts.observations(entry.n):
+                turns = _turns(entry, ctx)
+                if min(turns, default=now) <= now:
+                    found.append(entry)
+                for turn in turns:
+                    if turn > now:
+                        self._due.setdefault(turn, []).append(entry)
+        return [edit for entry in found if (edit := self._look(entry, ctx)) is not None]
+
+    def _look(self, entry: Entry, ctx: Context) -> Edit | None:
+        edit, last = _flag(entry, ctx), self._flagged.pop(entry.n, None)
+        if edit is None:
+            return None if last is None else Restored(entry.n)
+        name = self._flagged[entry.n] = edit.text.name if isinstance(edit.text, Later) else edit.text
+        return None if name == last else edit
+
+    def heeds(self, stretch: Stretch, ctx: Context) -> Collection[int]:
+        found = set()
+        for turn, entries in enumerate(stretch.arrivals):
+            for entry in entries:
+                if ctx.facts.observations(entry.n) and _may_be(entry):
+                    found.add(turn)
+                    found.update(_turns(entry, ctx))
+        return found
+
+
+def _turns(entry: Entry, ctx: Context) -> set[int]:
+    """The turns on which a reading's state may change."""
+    found = {change.since for change in ctx.facts.changes(entry.n)}
+    for row in ctx.facts.observations(entry.n):
+        found.add(max(row.since, row.turn + _threshold(row, ctx)))
+    return found
+
+
+def _step(params: Params) -> Step:
+    return _Watch()
 
 
 def _threshold(row: Observation, ctx: Context) -> int:
@@ -75,6 +128,7 @@ POLICY = Policy(
     title="Flag what is old",
     source="ours, against stale observations",
     plan=plan,
+    step=_step,
     phase="rewrite",
     params=(
         Param("turns", 8, "age from which a reading is stale", low=1),

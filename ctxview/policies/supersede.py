@@ -14,7 +14,8 @@ from typing import Any, Final
 from ctxview.model import Observation, ResourceChange
 from ctxview.policies.edits import Drop, Edit, Replace
 from ctxview.policies.items import Entry
-from ctxview.policies.policy import Context, Param, Params, Policy, Step
+from ctxview.policies.policy import Context, Param, Params, Policy
+from ctxview.policies.step import Step, Stretch, observed_turns
 from ctxview.policies.window import Window
 
 PLACEHOLDER: Final = "[superseded file read]"
@@ -49,7 +50,7 @@ def _change(
             continue
         if ctx.params["by"] == "any" and (change.because is None or change.because in window):
             return change
-        if any(n.block != row.block and n.since >= change.since and _covers(n, row) for n in newer):
+        if any(n.block != row.block and n.since >= change.since and _covers(n, row) for n in reversed(newer)):
             return change
     return None
 
@@ -104,7 +105,7 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     return edits
 
 
-class _Live:
+class _Live(Step):
     """What stands of each resource. An arrival is compared with what stands of the same one."""
 
     ignores_forms = True
@@ -117,8 +118,9 @@ class _Live:
 
     def arrive(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
         keys: dict[str, None] = {}
+        observations = ctx.facts.observations
         for entry in entries:
-            rows = ctx.facts.observations(entry.n)
+            rows = observations(entry.n)
             if not rows:
                 continue
             self._window.add(entry.n)
@@ -129,6 +131,8 @@ class _Live:
                 if row.effect in _CONTENT:
                     self._newer.setdefault(row.key, []).append(row)
                     self._standing.setdefault(row.key, []).append(entry)
+        if not keys:
+            return ()
         edits: list[Edit] = []
         for key in keys:
             standing = self._standing.get(key, [])
@@ -138,6 +142,9 @@ class _Live:
                     edits.append(_edit(entry, change, ctx))
                     self._standing[key] = [e for e in self._standing[key] if e is not entry]
         return edits
+
+    def heeds(self, stretch: Stretch, ctx: Context) -> Collection[int]:
+        return observed_turns(stretch, ctx.facts)
 
 
 def _step(params: Params) -> Step:

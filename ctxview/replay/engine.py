@@ -1,7 +1,7 @@
-"""The replay: one walk over a session, from the base's changes through every layer to the windows a stack would send.
+"""The replay: from the base's changes through every layer to the windows a stack would send.
 
 No model is called: what the session answered stays as it is. Cost goes with changes; a turn on which no trigger is
-reached costs its arrivals.
+reached costs its arrivals, or nothing (see `walk`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from ctxview.policies.window import newest_request
 from ctxview.replay.facts import facts_of
 from ctxview.replay.guard import Failures, Guard
 from ctxview.replay.inserted import Inserted
-from ctxview.replay.layers import Runner, Tools, runner
+from ctxview.replay.layers import Runner, Stepped, Tools, can_sweep, runner
 from ctxview.replay.order import Places
 from ctxview.replay.prepared import prepared
-from ctxview.replay.record import EditLog, Record, cut_rows
+from ctxview.replay.record import CutLog, EditLog, Record
 from ctxview.replay.repair import Repair
 from ctxview.replay.result import Replay, SimulatedTurns
+from ctxview.replay.walk import sweep, walk
 from ctxview.tokens import Counter
 from ctxview.window import SessionView
 
@@ -56,9 +57,11 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
     shared = prepared(view)
     texts, items = shared.texts, shared.items
     base = shared.base(view, stack.base)
-    record = Record(items)
     inserted = Inserted(len(items), view.row.joins_roles, texts)
     layers = sorted(labelled(stack), key=lambda named: PHASES.index(named[1].policy.phase))
+    mended = bool(layers) and not any(layer.unsafe for _, layer in layers)
+    is_swept = not naive and all(can_sweep(layer) for _, layer in layers)
+    record = Record(items, base.ground.opened if is_swept else {})
     kept = _Budgets(layers, record, facts, inserted)
     tools = Tools(texts, inserted, record.tag, kept.stated)
 
@@ -66,31 +69,19 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
         return view.text(view.blocks[n].content)
 
     memo: dict[Any, Any] = {}
-    contexts = [Context(1, layer.params, facts, count, 0, view.limit, False, text_of, memo) for _, layer in layers]
-    runners: list[Runner] = [
-        runner(layer, label, Places(i, len(layers)), tools, naive=naive) for i, (label, layer) in enumerate(layers)
-    ]
-    steps = list(zip(runners, contexts))
-    unsafe = any(layer.unsafe for _, layer in layers)
-    is_mended = bool(layers) and not unsafe
-    repair = Repair(items, shared.groups, base.irregular if is_mended else (), record.entry)
-    guard = Guard(record.entry)
-    now, deltas, overheads, sizes = view.now, base.deltas, shared.overheads, []
-    for turn in range(1, now + 1):
-        delta = deltas.get(turn, {})
-        overhead = overheads[turn]
-        for run, ctx in steps:
-            ctx.turn = turn
-            ctx.overhead = overhead
-            ctx.is_now = turn == now
-            delta = run.update(delta, ctx)
-        if is_mended:
-            delta = repair.update(delta, base.pending if turn == now else ())
-            delta = guard.update(delta, base.requests[turn])
-        if delta:
-            record.apply(turn, delta)
-        sizes.append(record.tokens + overhead)
-        kept.check(turn, overhead)
+    runners: list[Runner] = []
+    contexts: list[Context] = []
+    for index, (label, layer) in enumerate(layers):
+        runners.append(runner(layer, label, Places(index, len(layers)), tools, naive=naive))
+        contexts.append(Context(1, layer.params, facts, count, 0, view.limit, False, text_of, memo))
+    mending = None
+    if mended:
+        mending = Repair(items, shared.groups, base.irregular, record.entry), Guard(record.entry)
+    if is_swept:
+        stepped = [run for run in runners if isinstance(run, Stepped)]
+        sizes = sweep(base, list(zip(stepped, contexts, strict=True)), record, shared.overheads, mending)
+    else:
+        sizes = walk(base, list(zip(runners, contexts)), record, shared.overheads, mending, kept.check)
 
     def make_view() -> SessionView:
         blocks = [*view.blocks, *inserted.rows]
@@ -99,8 +90,8 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
             turns=SimulatedTurns(view.turns),
             blocks=blocks,
             spans=record.spans(),
-            edits=EditLog(record.causes, blocks),
-            cuts=cut_rows(record.cuts, stack.text),
+            edits=EditLog(record.edits, blocks),
+            cuts=CutLog(record.cuts, stack.text),
             audit=view.audit,
             texts=texts,
             stack=stack.text,

@@ -18,6 +18,7 @@ class ViewFacts:
         self._view = view
         self._rows = rows
         self._pins = view.facts.by_block
+        self._observed = view.facts.resources.by_block
         self._stale_after = view.facts.stale_after
 
     def pins(self, n: int) -> Sequence[Pin]:
@@ -27,7 +28,7 @@ class ViewFacts:
         return self._view.facts.pins
 
     def observations(self, n: int) -> Sequence[Observation]:
-        return self._view.facts.resources.by_block.get(n, ())
+        return self._observed.get(n, ())
 
     def changes(self, n: int) -> Sequence[ResourceChange]:
         return self._changes.get(n, ())

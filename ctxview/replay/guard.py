@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from ctxview.policies.edits import Drop
+from ctxview.policies.edits import Drop, Restored
 from ctxview.policies.items import Entry
-from ctxview.replay.change import Delta, Restored, Why
+from ctxview.replay.change import Delta, Why
 
 LABEL: Final = "guard"
 Protected: TypeAlias = Callable[[], Iterable[tuple[str, int]]]
@@ -71,6 +71,11 @@ class Guard:
         self._standing = standing
         self._back: dict[int, Entry] = {}
         """What the guard alone holds in the window."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether something is in the window by the guard's doing alone."""
+        return bool(self._back)
 
     def update(self, delta: Delta, request: Sequence[Entry]) -> Delta:
         """`request`: the newest request of the base window, with the responses that it answers."""

@@ -18,7 +18,12 @@ class Inserted:
         self._joins_roles = joins_roles
         self._texts = texts
         self._items: dict[tuple[str, str], Item] = {}
+        self._keys: list[str] = []
         self.rows: list[BlockRow] = []
+
+    def key(self, n: int) -> str:
+        """The key under which its policy put a block in."""
+        return self._keys[n - self._first]
 
     def item(self, layer: str, edit: Insert, content: int, tokens: int, turn: int) -> Item:
         known = self._items.get((layer, edit.key))
@@ -53,6 +58,7 @@ class Inserted:
             image=None,
         )
         self.rows.append(row)
+        self._keys.append(edit.key)
         key = edit.role if self._joins_roles and edit.role != "system" else block_id
         item = self._items[layer, edit.key] = Item(n, row, key, n, -1, self._texts)
         return item

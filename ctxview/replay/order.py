@@ -45,9 +45,8 @@ class Ordered:
         """Add entries that come after all others, in order."""
         self.entries += entries
         self.keys += [e.pos for e in entries]
-        for e in entries:
-            self.by_n[e.n] = e
-            self.tokens += e.tokens
+        self.by_n.update([(e.n, e) for e in entries])
+        self.tokens += sum([e.tokens for e in entries])
 
     def change(self, delta: Delta) -> None:
         """Bring the window of the next turn about."""

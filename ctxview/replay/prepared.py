@@ -10,10 +10,13 @@ from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from ctxview.ledger.encoding import distinctive_tokens
+from ctxview.model import NEVER
 from ctxview.policies.items import Entry, Item
+from ctxview.policies.step import Messages, Stretch
 from ctxview.policies.window import newest_request
 from ctxview.replay.base import history_base, recorded_base
 from ctxview.replay.change import Delta
+from ctxview.replay.ground import Ground, ground_of, loose
 from ctxview.replay.items import items_of
 from ctxview.replay.order import Ordered
 from ctxview.replay.texts import Texts
@@ -26,14 +29,60 @@ class Base:
     def __init__(self, deltas: dict[int, Delta], groups: dict[int, list[Item]], now: int) -> None:
         self.deltas = deltas
         self._groups = groups
-        self._now = now
+        self.now = now
+        self._extents: dict[Messages, tuple[Sequence[int], Sequence[int]]] = {}
+
+    @cached_property
+    def ground(self) -> Ground:
+        """The turns on which blocks only arrive."""
+        return ground_of(self.deltas, self.now)
+
+    @cached_property
+    def stretch(self) -> Stretch:
+        """The turns before the first on which more happens than arrivals."""
+        arrivals = self.ground.arrivals
+        end = next((turn for turn, entries in enumerate(arrivals) if entries is None), len(arrivals))
+        return Stretch([entries or () for entries in arrivals[:end]])
+
+    def extents(self, messages: Messages) -> tuple[Sequence[int], Sequence[int]]:
+        """For each entry of the stretch's messages: where the first and the last of its turn group stand among them.
+        The first is -1 for groups that are not whole at all times."""
+        found = self._extents.get(messages)
+        if found is None:
+            firsts: dict[int, int] = {}
+            lasts: dict[int, int] = {}
+            groups = [e.item.group if e.item.is_paired else -1 - i for i, e in enumerate(messages.entries)]
+            for index, group in enumerate(groups):
+                firsts.setdefault(group, index)
+                lasts[group] = index
+            firsts.update(dict.fromkeys(self.irregular, -1))
+            found = self._extents[messages] = [firsts[g] for g in groups], [lasts[g] for g in groups]
+        return found
+
+    @cached_property
+    def touchy(self) -> frozenset[int]:
+        """Turns on which repair or guard may have something to do that nothing but the session itself brings about."""
+        arrivals, oldest = self.ground.arrivals, self.oldest
+        found = {self.now, *self.loose}
+        found.update(t for t, entries in enumerate(arrivals) if not entries or oldest[t] < entries[0].n)
+        return frozenset(found)
+
+    @cached_property
+    def loose(self) -> dict[int, Delta]:
+        """By turn: quiet arrivals that repair has to see."""
+        return loose(self.ground, self.irregular)
+
+    @cached_property
+    def oldest(self) -> Sequence[int]:
+        """By turn: the lowest block number of `requests`; NEVER where nothing is asked."""
+        return [min((e.n for e in request), default=NEVER) for request in self.requests]
 
     @cached_property
     def requests(self) -> Sequence[tuple[Entry, ...]]:
         """By turn: the newest request with the responses that it answers, whole pairs only. Index 0 is unused."""
         window = Ordered()
         found: list[tuple[Entry, ...]] = [()]
-        for turn in range(1, self._now + 1):
+        for turn in range(1, self.now + 1):
             delta = self.deltas.get(turn)
             if delta is None:
                 found.append(found[-1])

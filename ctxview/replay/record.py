@@ -5,77 +5,97 @@ Rows are made when somebody asks, because a screen shows few of the 100,000s tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final, TypeAlias, overload
 
-from ctxview.model import NEVER, Action, BlockRow, CutKind, CutRow, EditRow, Form, SpanRow
-from ctxview.policies.edits import Drop, Drops, Insert, Move, Replace, Tag
+from ctxview.model import NEVER, Action, BlockRow, CutRow, EditRow, SpanRow
+from ctxview.policies.edits import Drop, Drops, Insert, Move, Renew, Replace, Restored, Tag
 from ctxview.policies.items import Entry, Item, same
-from ctxview.replay.change import Delta, Restored, Why
+from ctxview.replay.change import Delta, Renewals, Why
 
-_Cause = Why | EditRow
-_Span = tuple[int, float, int, int, Form, int, int, int | None]
-"""The values of a span's row."""
+_Cause = Why | EditRow | Renewals
+_CUT: Final = 4
+"""Values of one cut in the flat list of them. Long sessions have 100,000s of spans, edits and cuts: too many for an
+object each."""
+Held: TypeAlias = tuple[int, Entry]
+"""A span under way: its first turn, and what stands."""
+
+
+class Edits:
+    """Turn, block and cause of each edit, in lists of their own."""
+
+    def __init__(self) -> None:
+        self.turns: list[int] = []
+        self.blocks: list[int | None] = []
+        self.whys: list[_Cause] = []
+
+    def add(self, turn: int, block: int | None, why: _Cause) -> None:
+        self.turns.append(turn)
+        self.blocks.append(block)
+        self.whys.append(why)
 
 
 class Record:
     """The output window's journal."""
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, items: Sequence[Item], opened: Mapping[int, Held]) -> None:
+        """`opened`: blocks that come without being told of, with the turn on which each does."""
         self._items = items
-        self._open: dict[int, tuple[int, Entry]] = {}
+        self.own = len(items)
+        """Number of the session's own blocks; those above were put in."""
+        self._open: dict[int, Held] = dict(opened)
+        self.coming = len(self._open)
+        """How many of `opened` are still to come."""
         self._seen = bytearray(len(items))
         self.tokens = 0
-        """Counted tokens of what stands."""
-        self._closed: list[_Span] = []
-        self.causes: list[tuple[int, int | None, _Cause]] = []
-        """Turn, block and cause of each edit."""
-        self.cuts: list[tuple[int, CutKind, int, int]] = []
-        """Turn, kind, blocks that left and blocks that stayed."""
+        """Counted tokens of what stands, less those of `opened`."""
+        self._blocks: list[int] = []
+        self._held: list[Held] = []
+        self._ends: list[int] = []
+        self._enders: list[int | None] = []
+        """Closed spans: the block, what stood, the end, and the number of the edit that ended it."""
+        self.edits = Edits()
+        self.cuts: list[Any] = []
+        """Turn, kind, blocks that left and blocks that stayed, again and again."""
         self.volatile: set[int] = set()
         """Content keys of texts that depend on the turn."""
 
     def tag(self, turn: int, why: Why) -> None:
         edit = why.edit
-        self.causes.append((turn, edit.n if isinstance(edit, Tag) else None, why))
+        self.edits.add(turn, edit.n if isinstance(edit, Tag) else None, why)
 
     def apply(self, turn: int, delta: Delta) -> None:
         """Bring the window of `turn` about."""
-        opened, causes, seen, closed = self._open, self.causes, self._seen, self._closed
-        own, tokens = len(seen), self.tokens
+        opened, seen, own = self._open, self._seen, self.own
         dropped = cleared = 0
         compacts = False
         for n, (entry, why) in delta.items():
             held = opened.get(n)
-            if entry is None:
-                if held is None:
+            if held is not None and held[0] == turn:  # it comes on this turn: it has not stood yet
+                del opened[n]
+                self.tokens -= held[1].tokens
+                held = None
+            if held is None:
+                if entry is None:
                     if n < own and not seen[n] and why is not None:  # it arrived and left before any call saw it
                         seen[n] = 1
-                        row = self._items[n].row
-                        closed.append((n, float(n), turn, turn, "verbatim", row.content, row.tokens, len(causes)))
-                        causes.append((turn, n, why))
+                        self._close(n, (turn, self._unseen(n)), turn, why)
                     continue
-                start, old = held
-                number = None if why is None else len(causes)
-                if why is not None:
-                    causes.append((turn, n, why))
-                closed.append((n, old.pos, start, turn, old.form, old.content, old.tokens, number))
-                tokens -= old.tokens
-                del opened[n]
-                dropped += 1
-                continue
-            if held is None:
                 if why is not None and (n >= own or seen[n] or entry.form != "verbatim"):
-                    causes.append((turn, n, why))
-            elif held[1] is entry or same(held[1], entry):
-                continue
+                    self.edits.add(turn, n, why)
             else:
-                start, old = held
-                number = None if why is None else len(causes)
-                if why is not None:
-                    causes.append((turn, n, why))
-                closed.append((n, old.pos, start, turn, old.form, old.content, old.tokens, number))
-                tokens -= old.tokens
+                old = held[1]
+                if entry is not None and (old is entry or same(old, entry)):
+                    continue
+                self._close(n, held, turn, why)
+                self.tokens -= old.tokens
+                if entry is None:
+                    del opened[n]
+                    if n < own:
+                        seen[n] = 1
+                    dropped += 1
+                    continue
                 cleared += n < own
             if n < own:
                 seen[n] = 1
@@ -84,12 +104,99 @@ class Record:
             if entry.volatile:
                 self.volatile.add(entry.content)
             opened[n] = (turn, entry)
-            tokens += entry.tokens
-        self.tokens = tokens
+            self.tokens += entry.tokens
         if dropped:
-            self.cuts.append((turn, "compact" if compacts else "truncate", dropped, len(opened)))
+            self.cuts += (turn, "compact" if compacts else "truncate", dropped, len(opened) - self.coming)
         elif cleared:
-            self.cuts.append((turn, "clear", 0, len(opened)))
+            self.cuts += (turn, "clear", 0, len(opened) - self.coming)
+
+    def drop(self, turn: int, ns: Sequence[int], why: Why, renewed: tuple[Entry, Why] | None) -> None:
+        """`apply` where some of the session's own blocks that stand leave, and one that was put in may be renewed."""
+        opened, edits, count = self._open, self.edits, len(ns)
+        number = len(edits.turns)
+        held = list(map(opened.pop, ns))
+        self._blocks += ns
+        self._held += held
+        self._ends += [turn] * count
+        self._enders += range(number, number + count)
+        edits.turns += [turn] * count
+        edits.blocks += ns
+        edits.whys += [why] * count
+        tokens = self.tokens
+        for _, entry in held:
+            tokens -= entry.tokens
+        for n in ns:
+            self._seen[n] = 1
+        if renewed is not None:
+            entry, because = renewed
+            n = entry.n
+            last = opened[n]
+            self._close(n, last, turn, because)
+            opened[n] = (turn, entry)
+            tokens += entry.tokens - last[1].tokens
+        self.tokens = tokens
+        self.cuts += (turn, "truncate" if renewed is None else "compact", count, len(opened) - self.coming)
+
+    def shed(
+        self, ns: Sequence[int], turns: Sequence[int], counts: Sequence[int], why: Why, coming: Sequence[int]
+    ) -> None:
+        """`drop` for several turns: on each the next so many of `ns`. `coming` is by turn."""
+        opened, edits = self._open, self.edits
+        number, standing = len(edits.turns), len(opened)
+        held = list(map(opened.pop, ns))
+        ends = [turn for turn, count in zip(turns, counts) for _ in range(count)]
+        self._blocks += ns
+        self._held += held
+        self._ends += ends
+        self._enders += range(number, number + len(ns))
+        edits.turns += ends
+        edits.blocks += ns
+        edits.whys += [why] * len(ns)
+        seen, cuts = self._seen, self.cuts
+        for n, (_, entry) in zip(ns, held):
+            seen[n] = 1
+            self.tokens -= entry.tokens
+        for turn, count in zip(turns, counts):
+            standing -= count
+            cuts += (turn, "truncate", count, standing - coming[turn])
+
+    def renew(self, turns: Sequence[int], entries: Sequence[Entry], cause: Renewals) -> None:
+        """After `shed`: what was put in says something new on each of its turns."""
+        edits, count, n = self.edits, len(turns), entries[0].n
+        number = len(edits.turns)
+        start, first = self._open[n]
+        self._blocks += [n] * count
+        self._held.append((start, first))
+        self._held += zip(turns, entries[:-1])
+        self._ends += turns
+        self._enders += range(number, number + count)
+        edits.turns += turns
+        edits.blocks += [n] * count
+        edits.whys += [cause] * count
+        self._open[n] = (turns[-1], entries[-1])
+        self.tokens += entries[-1].tokens - first.tokens
+        cuts = self.cuts
+        for at in range(len(cuts) - _CUT * count + 1, len(cuts), _CUT):
+            cuts[at] = "compact"
+
+    def _close(self, n: int, held: Held, turn: int, why: Why | EditRow | None) -> None:
+        self._blocks.append(n)
+        self._held.append(held)
+        self._ends.append(turn)
+        if why is None:
+            self._enders.append(None)
+        else:
+            self._enders.append(len(self.edits.turns))
+            self.edits.add(turn, n, why)
+
+    def _unseen(self, n: int) -> Entry:
+        item = self._items[n]
+        return Entry(item, float(n), item.row.tokens, "verbatim", item.row.content)
+
+    def stood(self, n: int, turn: int) -> bool:
+        """Whether a block was in the window before that of `turn`, and nothing was done to it since."""
+        held = self._open.get(n)
+        return held is not None and held[0] < turn
 
     def entry(self, n: int) -> Entry | None:
         """A block of the window that stands now; None when it does not."""
@@ -110,19 +217,23 @@ class Record:
 
     def spans(self) -> list[SpanRow]:
         """All spans; those still open end NEVER."""
-        still = ((n, e.pos, start, NEVER, e.form, e.content, e.tokens, None) for n, (start, e) in self._open.items())
-        return [SpanRow(*span) for span in (*self._closed, *still)]
+        closed = zip(self._blocks, self._held, self._ends, self._enders)
+        still = ((n, held, NEVER, None) for n, held in self._open.items())
+        return [
+            SpanRow(n, e.pos, start, end, e.form, e.content, e.tokens, ender)
+            for n, (start, e), end, ender in chain(closed, still)
+        ]
 
 
 class EditLog(Sequence[EditRow]):
     """The edits of a replay as rows, made one by one when they are read."""
 
-    def __init__(self, causes: Sequence[tuple[int, int | None, _Cause]], blocks: Sequence[BlockRow]) -> None:
-        self._causes = causes
+    def __init__(self, edits: Edits, blocks: Sequence[BlockRow]) -> None:
+        self._edits = edits
         self._blocks = blocks
 
     def __len__(self) -> int:
-        return len(self._causes)
+        return len(self._edits.turns)
 
     @overload
     def __getitem__(self, index: int) -> EditRow: ...
@@ -132,22 +243,25 @@ class EditLog(Sequence[EditRow]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         at = index if index >= 0 else len(self) + index
-        return self._row(at, *self._causes[at])
+        if not 0 <= at < len(self):
+            raise IndexError(index)
+        return self._row(at)
 
     def __iter__(self) -> Iterator[EditRow]:
-        for n, (turn, block, cause) in enumerate(self._causes):
-            yield self._row(n, turn, block, cause)
+        return map(self._row, range(len(self)))
 
-    def turn_of(self, index: int) -> int:
-        return self._causes[index][0]
-
-    def _row(self, n: int, turn: int, block: int | None, cause: _Cause) -> EditRow:
+    def _row(self, n: int) -> EditRow:
+        turn, block, cause = self._edits.turns[n], self._edits.blocks[n], self._edits.whys[n]
+        if isinstance(cause, Renewals):
+            cause = cause.on(turn)
         if isinstance(cause, EditRow):
             return EditRow(
                 n, turn, cause.layer, cause.rule, cause.reason, block, cause.action, cause.at, cause.covers,
                 cause.evidence, None,
             )  # fmt: skip
         edit = cause.edit
+        if isinstance(edit, Renew):
+            edit = edit.insert.make(edit.number, edit.news)
         action: Action
         at: str | None = None
         covers: tuple[str, ...] = ()
@@ -172,8 +286,26 @@ class EditLog(Sequence[EditRow]):
         return where if ref is None else f"{where}:{self._blocks[ref].id}"
 
 
-def cut_rows(cuts: Sequence[tuple[int, CutKind, int, int]], trigger: str) -> list[CutRow]:
-    return [
-        CutRow(n, turn, kind, trigger, None, None, dropped, kept, None, "", 0)
-        for n, (turn, kind, dropped, kept) in enumerate(cuts)
-    ]
+class CutLog(Sequence[CutRow]):
+    """The cuts of a replay as rows, made one by one when they are read."""
+
+    def __init__(self, cuts: Sequence[Any], trigger: str) -> None:
+        """`cuts`: those of a record."""
+        self._cuts = cuts
+        self._trigger = trigger
+
+    def __len__(self) -> int:
+        return len(self._cuts) // _CUT
+
+    @overload
+    def __getitem__(self, index: int) -> CutRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[CutRow]: ...
+    def __getitem__(self, index: int | slice) -> CutRow | Sequence[CutRow]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        at = index if index >= 0 else len(self) + index
+        if not 0 <= at < len(self):
+            raise IndexError(index)
+        turn, kind, dropped, kept = self._cuts[_CUT * at : _CUT * (at + 1)]
+        return CutRow(at, turn, kind, self._trigger, None, None, dropped, kept, None, "", 0)

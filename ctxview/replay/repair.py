@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
-from ctxview.policies.edits import Drop
+from ctxview.policies.edits import Drop, Restored
 from ctxview.policies.items import Entry, Item
-from ctxview.replay.change import Delta, Restored, Why
+from ctxview.replay.change import Delta, Why
 
 LABEL: Final = "repair"
 _WORDS: Final = {
@@ -75,6 +75,21 @@ class Repair:
                     self._entries[n] = entry
                 dirty[group] = None
         return self._mend(delta, dirty, pending) if dirty else delta
+
+    def take(self, ns: Sequence[int]) -> bool:
+        """Blocks leave; whether `update` has to look at them, because part of a group is left."""
+        items, absent, taken, groups = self._items, self._absent, self._taken, self._groups
+        partial: set[int] = set()
+        for n in ns:
+            item = items[n]
+            if item.is_paired and n not in absent:
+                group = absent[n] = item.group
+                count = taken[group] = taken.get(group, 0) + 1
+                if count != len(groups[group]) or group in self._irregular or group in self._gone:
+                    partial.add(group)
+                else:
+                    partial.discard(group)
+        return bool(partial)
 
     def _mend(self, delta: Delta, dirty: Iterable[int], pending: Collection[int]) -> Delta:
         out = delta

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from typing import Final
+
+from ctxview.policies.edits import Later, Numbered
 
 _REMEMBERED: Final = 256
 """Texts of the log that are kept at hand: a policy that looks at texts looks at the same ones turn after turn."""
@@ -15,20 +17,37 @@ class Texts:
 
     def __init__(self, recorded: Callable[[int], str]) -> None:
         self._recorded = lru_cache(maxsize=_REMEMBERED)(recorded)
-        self._written: list[str] = []
-        self._keys: dict[str, int] = {}
+        self._written: list[str | Later | tuple[Callable[[int], str], int]] = []
+        self._keys: dict[Hashable, int] = {}
+        self._series: dict[str, dict[int, int]] = {}
+        """The keys of texts that differ by a number alone, by their wording and that number."""
         self._sizes: dict[tuple[int, Callable[[str], int]], int] = {}
 
     def __call__(self, content: int) -> str:
-        return self._written[-content - 1] if content < 0 else self._recorded(content)
+        if content >= 0:
+            return self._recorded(content)
+        text = self._written[-content - 1]
+        if isinstance(text, str):
+            return text
+        return text.make() if isinstance(text, Later) else text[0](text[1])
 
-    def keep(self, text: str) -> int:
-        """The key of a written text."""
-        key = self._keys.get(text)
+    def keep(self, text: str | Later) -> int:
+        """The key of a written text, or of one that is written whenever somebody reads it."""
+        name = text.name if isinstance(text, Later) else text
+        key = self._keys.get(name)
         if key is None:
             self._written.append(text)
-            key = self._keys[text] = -len(self._written)
+            key = self._keys[name] = -len(self._written)
         return key
+
+    def numbered(self, insert: Numbered, numbers: Sequence[int]) -> list[int]:
+        """The keys of texts that are written whenever somebody reads them."""
+        series, written, make = self._series.setdefault(insert.wording, {}), self._written, insert.text
+        for number in numbers:
+            if number not in series:
+                written.append((make, number))
+                series[number] = -len(written)
+        return [series[number] for number in numbers]
 
     def size(self, content: int, count: Callable[[str], int]) -> int:
         """Tokens of a written text, counted once."""

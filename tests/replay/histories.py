@@ -52,6 +52,7 @@ TURNS = st.builds(
     st.one_of(st.none(), st.integers(5, 900)),
 )
 HISTORIES = st.lists(TURNS, min_size=1, max_size=9)
+LONG = st.lists(TURNS, min_size=10, max_size=25)
 
 
 def write(turns: list[Turn], upto: int | None = None) -> Script:

@@ -15,7 +15,7 @@ from ctxview.replay import Replay, replay
 from ctxview.replay.prepared import prepared
 from ctxview.window import SessionView
 
-from .histories import HISTORIES, Turn, facts_of, session, write
+from .histories import HISTORIES, LONG, Turn, facts_of, session, write
 from .sessions import shown, words
 
 EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -263,6 +263,26 @@ def test_increments_add_up_to_the_plan(turns: list[Turn], text: str) -> None:
     for turn in turns_of(fast.view):
         assert shown(fast.view, turn) == shown(slow.view, turn), (turn, text)
         assert fast.view.counted(turn) == slow.view.counted(turn), (turn, text)
+        assert fast.sizes[turn - 1] == slow.sizes[turn - 1], (turn, text)
+
+
+def told(view: SessionView, turn: int) -> list[tuple[object, ...]]:
+    """The edits of a turn, in no order."""
+    rows = ((e.layer, e.rule, e.action, e.block, e.reason, e.at, e.covers, e.evidence) for e in view.edits_at(turn))
+    return sorted(rows, key=repr)
+
+
+@EXAMPLES
+@given(LONG, st.sampled_from([text for text in TEXTS if parse_stack(text).layers[0].policy.step is not None]))
+def test_increments_tell_the_same_edits_and_cuts(turns: list[Turn], text: str) -> None:
+    fast, slow = run(session(turns), text), run(session(turns), text, naive=True)
+    for turn in turns_of(fast.view):
+        assert told(fast.view, turn) == told(slow.view, turn), (turn, text)
+    assert list(fast.view.cuts) == list(slow.view.cuts)
+    assert fast.fired == slow.fired
+    for span in fast.view.spans:
+        edit = None if span.ended_by is None else fast.view.edits[span.ended_by]
+        assert edit is None or (edit.turn, edit.block) == (span.end, span.block)
 
 
 @EXAMPLES
