@@ -176,8 +176,8 @@ def test_pins_are_sorted_and_quotes_short():
 def test_recall_on_pins_that_a_person_listed():
     """Lines and kinds only, listed by reading transcripts; nothing of their text is kept.
 
-    `tuned` sessions were read before the rules were written, `held-out` ones after; the rules found 80 % of the latter
-    at first sight, and were widened since. `block` is given where a line of the log is a whole session.
+    `tuned` sessions were read before the rules were written, `held-out` and `fresh` ones after; the rules found 80 and
+    76 % of these at first sight, and were widened since. `block` is given where a line of the log is a whole session.
     """
     if not CORPUS.is_dir():
         pytest.skip("the corpus of real transcripts is not beside this checkout")
@@ -189,7 +189,7 @@ def test_recall_on_pins_that_a_person_listed():
             pytest.skip(f"{name} is not in this corpus")
         pins = [(str(a.block.origin.line), str(a.n), p.kind) for a, p in pins_in(CORPUS / name)]
         seen[name] = {(line, block, kind) for line, n, kind in pins for block in ("", n)}
-    for part in ("tuned", "held-out"):
+    for part in ("tuned", "held-out", "fresh"):
         listed = [row for row in rows if row["set"] == part]
         missed = [row for row in listed if (row["line"], row["block"], row["kind"]) not in seen[row["file"]]]
         assert len(listed) >= 30

@@ -282,3 +282,26 @@ def test_what_each_part_should_do_is_required_and_a_condition_is_not():
 def test_a_question_stays_one_with_a_file_named_below_it():
     said = person("Go."), agent("Done."), person("Does it reload by itself?\n@/work/demo/conf.py:3-9")
     assert [p.quote for p in pins_of(*said) if p.kind == "question"] == ["Does it reload by itself?"]
+
+
+@pytest.mark.parametrize(
+    ("said", "kinds"),
+    [
+        ("Let's get back to booking that flight.", []),
+        ("Let's look into one-stop options.", []),
+        ("Actually, it looks like the second one is a bus.", []),
+        ("Option 3 is close, but it's above my budget.", []),
+        ("Option 3 please, with the window.", ["decision"]),
+        ("Just do it.", ["decision"]),
+        ("continue until all are done", ["approval"]),
+    ],
+)
+def test_what_settles_an_open_proposal_and_what_only_talks(said: str, kinds: list[str]):
+    pins = pins_of(person("Go."), agent("Should I take the train?"), person(said))
+    assert [p.kind for p in pins if p.block == 2] == kinds
+
+
+def test_a_pasted_warning_forbids_nothing():
+    """A server's warning in a person's message is not the person's."""
+    said = person("It hangs:\nWARNING: This is a development server. Do not use it in production.")
+    assert kinds_of(said) == {"goal"}

@@ -40,6 +40,7 @@ _ORDER: Final = in_lower_case(
 _YES_PLEASE: Final = in_lower_case(
     r"^(?:yes|yep|yeah|sure)\b[,.!\s]*(?:please\b|i(?:'d| would) (?:like|appreciate|love|be happy)\b|that would be)"
 )
+_ON: Final = in_lower_case(r"^(?:please\s+)?(?:continue|proceed|carry on|keep going)\b(?!\s+(?:without|only|but)\b)")
 _BUT: Final = in_lower_case(r"\b(?:but|not|unless|before|only if|no)\b|n't\b")
 _HEDGED: Final = in_lower_case(
     r"\b(?:not|no|but|before|if|unless|until|wait|however|could|does|what|how|why|my (?:user|reservation)|id is"
@@ -50,7 +51,8 @@ _GO: Final = in_lower_case(r"\b(?:proceed|go ahead|confirm|approved?|yes)\b")
 _FACT: Final = in_lower_case(r"\b(?:it's|it is|my|here|this is)\b|@|_")
 SAYS_YES: Final = Table(
     rule("a yes",
-         "approve|approved|go|lgtm|ship it|proceed|continue|confirm|confirmed|sounds|looks|merge it|works|correct|fine"
+         "approve|approved|go|carry on|keep going|lgtm"
+         "|ship it|proceed|continue|confirm|confirmed|sounds|looks|merge it|works|correct|fine"
          "|right|acceptable|perfect|yes|yep|yup|yeah|sure|ok|okay|agreed|absolutely|definitely|of course|great|do it"
          "|exactly|please do|deploy|push",
          r""),
@@ -82,6 +84,8 @@ def approval_in_words(
     if not candidates & SAYS_YES.bits or not sentence.first or sentence.asks or len(words.split()) > _LONGEST_WORDS:
         return None
     if proposed and _YES_PLEASE.match(words) and not _BUT.search(words):
+        return Found("approval", "yes to the agent's question", shorten(sentence.text))
+    if proposed and _ON.match(words):
         return Found("approval", "yes to the agent's question", shorten(sentence.text))
     if _HEDGED.search(words):
         return None

@@ -20,7 +20,8 @@ SETTLES: Final = Table(
     rule("decided", "decided|agreed|settled|chosen|opted",
          r"\b(?:we|I)(?:'ve|\s+have)?\s+(?:already\s+|now\s+)?(?:decided|agreed|settled on|chosen|opted)\b"),
     rule("let's …", "let's|lets",
-         r"\b(?:let's|lets)\s+(?!(?:see|say|hope|talk|discuss|think|pretend|assume|be|wait|move\s+on|try\s+to\s+find|"
+         r"\b(?:let's|lets)\s+(?!(?:see|get\s+back|look\s+(?:into|at)|"
+         r"say|hope|talk|discuss|think|pretend|assume|be|wait|move\s+on|try\s+to\s+find|"
          r"hear|know|me|us|you|it|the|users?|them|him|her|proceed|go(?!\s+(?:with|for|back|over|through)\b))\b)[a-z«]"),
     rule("I'll go with", "i'll|we'll|i will|we will|i'd like|choose|pick|ahead with|proceed with",
          r"\b(?:I'll|I will|I'd like to|we'll|we will)\s+(?:go\s+(?:with|for)|take|choose|pick|opt for)\b"
@@ -34,7 +35,8 @@ SETTLES: Final = Table(
 )  # fmt: skip
 CORRECTS: Final = Table(
     rule("actually, …", "actually",
-         _OPENING + r"actually\b(?!,?\s+(?:I'?\s*a?m\s+(?:really|thinking|so)|before\b|I\s+(?:just|like|think)))"),
+         _OPENING + r"actually\b(?!,?\s+(?:if\b|it\s+(?:looks|seems)\b|"
+         r"I'?\s*a?m\s+(?:really|thinking|so)|before\b|I\s+(?:just|like|think)))"),
     rule("wait, …", "wait", _OPENING + r"wait\b(?!\s+(?:for|until|till|a\s+(?:minute|second|moment)))"),
     rule("no, …", "no|nope",
          r"^(?:nope|no)(?:,|\.|\s[-—–]|!)\s*(?:instead|use|I\s+meant|rather|not\s+(?:that|this|the)|make|put|keep|let's"
@@ -48,6 +50,7 @@ CORRECTS: Final = Table(
     rule("stop …", "stop", r"^(?:please\s+|ok\s+|no[,.]?\s+)*stop\s+\w+ing\b"),
     rule("not correct", "correct|correctly|incorrect|incorrectly|right|not what|wrong",
          r"\b(?:is|are|was|that's|it's|thats)\s+(?:not\s+(?:correct|right|what\s+(?:I|we))|wrong\b|incorrect)"),
+    rule("just do it", "just do", r"\bjust do (?:it|that|this)\b"),
     rule("correction:", "correction", r"^correction\s*:"),
     rule("wrong … given", "realized|realised|noticed",
          r"\bI(?:'ve|\s+have)?\s+(?:just\s+)?(?:realized|realised|noticed)\s+(?:that\s+)?I\s+"
@@ -77,8 +80,8 @@ _OPTION: Final = lazy(
 _ANSWERS: Final = in_lower_case(
     r"^(?:(?:ok|okay|yes|yeah|no|sure|please|just|maybe|probably|well)[,.]?\s+)*(?:put|use|make|keep|leave|call|name|add"
     r"|remove|take|pick|choose|go\s+(?:with|for)|start\s+with|do\s+(?:the|it|that|both|all|option)|drop|move|set|switch"
-    r"|both|neither|the\s+(?:first|second|third|last|former|latter|cheapest|fastest|earliest)|option\s+\w+|that\s+should"
-    r"|it\s+should|skip)\b"
+    r"|both|neither|the\s+(?:first|second|third|last|former|latter|cheapest|fastest|earliest)"
+    r"|option\s+\w+(?!\s+(?:is|was|looks|seems)\b)|that\s+should|it\s+should|skip)\b"
 )
 
 

@@ -25,7 +25,7 @@ _PASTED: Final = lazy(
     | \[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d                   # a log line
     | \[\d\d:\d\d:\d\d
     | (?:at\s\S+\s\(|File\s".*",\sline\s\d|Traceback\b|\S*(?:Error|Exception):\s)
-    | (?:\[?(?:ERROR|WARN|INFO|DEBUG|TRACE)\]?\s|(?:error|warning|info|fatal)(?:\[\w+\])?:\s)
+    | (?:\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE)\]?:?\s|(?:error|warning|info|fatal)(?:\[\w+\])?:\s)
     | </?[\w-]+(?:\s[^>]*)?>\s*$                         # a lone tag
     | (?:import|from|def|class|function|const|let|var|return|if\s\(|for\s\(|public|private)\s.*[;:{(]\s*$
     | [\]\[{}();,]+\s*$
