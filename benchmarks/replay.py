@@ -14,7 +14,9 @@ from ctxview.window import SessionView
 
 LIMITS = {10_000: 50, 100_000: 1000}
 """Milliseconds by turns."""
-STACKS = ("keep-last-n", "pin-goal", "carry-decisions", "supersede", "stale", "compact-groups:max=20000")
+STACKS = (
+    "keep-last-n", "pin-goal", "carry-decisions", "supersede", "stale", "lifetime", "compact-groups:max=20000",
+)  # fmt: skip
 _ROUNDS = 3
 
 

@@ -63,7 +63,7 @@ class Context:
     overhead: int = 0
     """Tokens of the latest earlier call that were sent and never logged."""
     limit: int | None = None
-    """The model's context size."""
+    """The model's context size, as far as it is known by then. Steps are not told."""
     is_now: bool = False
     """True for what stands after the newest call, which has not been sent."""
     text_of: Callable[[int], str] = str

@@ -73,7 +73,7 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
     contexts: list[Context] = []
     for index, (label, layer) in enumerate(layers):
         runners.append(runner(layer, label, Places(index, len(layers)), tools, naive=naive))
-        contexts.append(Context(1, layer.params, facts, count, 0, view.limit, False, text_of, memo))
+        contexts.append(Context(1, layer.params, facts, count, 0, None, False, text_of, memo))
     mending = None
     if mended:
         mending = Repair(items, shared.groups, base.irregular, record.entry), Guard(record.entry)
@@ -81,7 +81,7 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
         stepped = [run for run in runners if isinstance(run, Stepped)]
         sizes = sweep(base, list(zip(stepped, contexts, strict=True)), record, shared.overheads, mending)
     else:
-        sizes = walk(base, list(zip(runners, contexts)), record, shared.overheads, mending, kept.check)
+        sizes = walk(base, list(zip(runners, contexts)), record, shared.overheads, shared.limits, mending, kept.check)
 
     def make_view() -> SessionView:
         blocks = [*view.blocks, *inserted.rows]

@@ -5,12 +5,14 @@ Made once per view and kept as long as the view lives, so that toggling a policy
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from ctxview.ledger.encoding import distinctive_tokens
-from ctxview.model import NEVER
+from ctxview.model import NEVER, TurnRow
 from ctxview.policies.items import Entry, Item
 from ctxview.policies.step import Messages, Stretch
 from ctxview.policies.window import newest_request
@@ -21,6 +23,7 @@ from ctxview.replay.items import items_of
 from ctxview.replay.order import Ordered
 from ctxview.replay.texts import Texts
 from ctxview.window import SessionView
+from ctxview.window.limits import limit_of
 
 
 class Base:
@@ -131,6 +134,8 @@ class Prepared:
                 self.groups.setdefault(item.group, []).append(item)
         self.overheads = _overheads(view)
         """By turn: tokens of the latest earlier call that were sent and never logged. Index 0 is unused."""
+        self.limits = _limits(view)
+        """By turn: the model's context size as far as it was known by then. Index 0 is unused."""
         self._bases: dict[str, Base] = {}
         self._words: dict[int, tuple[str, ...]] = {}
 
@@ -170,6 +175,30 @@ def _overheads(view: SessionView) -> list[int]:
         if recorded is not None:
             latest = recorded - view.counted(call.turn)
         found.append(latest)
+    return found
+
+
+def _limits(view: SessionView) -> list[int | None]:
+    """The rules of `ctxview.window.limits`, asked of what was logged before each call and of the call's own model."""
+    telling: list[TurnRow] = []
+    """The calls that any rule can look at: the first of each model, and the largest below and above each border."""
+    models: set[str | None] = set()
+    largest: dict[int, int] = {}
+    borders = sorted({200_000, view.row.limit or 200_000})
+    known = limit_of(view.row, telling)
+    found = [known, known]
+    for call in view.turns:
+        if call.model not in models:
+            models.add(call.model)
+            telling.append(replace(call, input=None, cache_read=None, cache_write=None))
+            found[-1] = known = limit_of(view.row, telling)
+        stage = bisect_left(borders, call.recorded or 0)
+        if (call.recorded or 0) > largest.get(stage, 0):
+            if stage not in largest:
+                telling.append(call)
+                known = limit_of(view.row, telling)
+            largest[stage] = call.recorded or 0
+        found.append(known)
     return found
 
 

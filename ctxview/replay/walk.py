@@ -24,6 +24,7 @@ def walk(
     steps: Sequence[tuple[Runner, Context]],
     record: Record,
     overheads: Sequence[int],
+    limits: Sequence[int | None],
     mending: tuple[Repair, Guard] | None,
     sent: Callable[[int, int], None],
 ) -> list[int]:
@@ -35,6 +36,7 @@ def walk(
         for run, ctx in steps:
             ctx.turn = turn
             ctx.overhead = overhead
+            ctx.limit = limits[turn]
             ctx.is_now = turn == now
             delta = run.update(delta, ctx)
         if mending is not None:
