@@ -125,8 +125,14 @@ class CtxviewApp(App[None]):
 
     def on_ready(self) -> None:
         self._read_trace()
+        self._import_screens()
 
     # ------------------------------------------------------------------- workers
+
+    @work(thread=True, group="import", exit_on_error=False)
+    def _import_screens(self) -> None:
+        """Load what will be shown while another process still reads the trace."""
+        import ctxview.tui.main_screen  # noqa: F401
 
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def _read_trace(self) -> None:

@@ -59,6 +59,7 @@ class Loading:
 
     def wait(self, progress: Callable[[str, int, int], None], say: Callable[[str], None] = lambda words: None) -> Trace:
         """The trace, once it is read. Raises what reading it raised."""
+        import ctxview.store  # noqa: F401 - while the process reads
         assert self._process.stdout is not None
         for line in self._process.stdout:
             told: dict[str, Any] = json.loads(line)
