@@ -180,6 +180,18 @@ class Stacks:
         self.fetch(stack.text, lambda alternate: self._show(alternate, focus))
         return True
 
+    def prepare(self) -> None:
+        """Somebody is about to choose a stack: make the first one as quick as the next."""
+        view = self.recorded.view
+
+        def work(stop: Callable[[], bool]) -> None:
+            from ctxview.replay import prepare
+
+            with _one_at_a_time:
+                prepare(view)
+
+        self._main.ctxview.compute("prepare", work, lambda _: None)
+
     def fetch(self, text: str, then: Callable[[Alternate], None], group: str = "stack") -> None:
         """Hand over the windows of a stack: at once where they are known, else when a thread has made them.
 

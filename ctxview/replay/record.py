@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any, Final, TypeAlias, overload
 
 from ctxview.model import NEVER, Action, BlockRow, CutRow, EditRow, SpanRow
 from ctxview.policies.edits import Drop, Drops, Insert, Move, Renew, Replace, Restored, Tag
 from ctxview.policies.items import Entry, Item, same
 from ctxview.replay.change import Delta, Renewals, Why
+from ctxview.window.table import Column, Floats, Ints, MaybeInts, Strings, Table
 
 _Cause = Why | EditRow | Renewals
 _CUT: Final = 4
@@ -215,14 +217,20 @@ class Record:
         """The window that stands now, in order."""
         return sorted((entry for _, entry in self._open.values()), key=lambda e: e.pos)
 
-    def spans(self) -> list[SpanRow]:
-        """All spans; those still open end NEVER."""
+    def spans(self) -> Table[SpanRow]:
+        """All spans, by start and place; those still open end NEVER."""
         closed = zip(self._blocks, self._held, self._ends, self._enders)
         still = ((n, held, NEVER, None) for n, held in self._open.items())
-        return [
-            SpanRow(n, e.pos, start, end, e.form, e.content, e.tokens, ender)
+        rows = [
+            (n, e.pos, start, end, e.form, e.content, e.tokens, ender)
             for n, (start, e), end, ender in chain(closed, still)
         ]
+        rows.sort(key=itemgetter(2, 1))
+        columns: dict[str, Column] = {
+            "block": Ints(), "pos": Floats(), "start": Ints(), "end": Ints(), "form": Strings(), "content": Ints(),
+            "tokens": Ints(), "ended_by": MaybeInts(),
+        }  # fmt: skip
+        return Table(columns, SpanRow, [rows], [])
 
 
 class EditLog(Sequence[EditRow]):
