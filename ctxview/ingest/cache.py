@@ -24,6 +24,8 @@ from ctxview.store import OutdatedError, Store
 
 CACHE_FROM_BYTES: Final = 1_000_000
 """Smaller traces are read faster than a database is opened."""
+LARGE_BYTES: Final = 20_000_000
+"""Traces from here on get a database laid out for size."""
 MOST_BYTES: Final = 4_000_000_000
 """Size the cache is kept to; the longest unused go first."""
 _STALE_SECONDS: Final = 24 * 3600
@@ -133,7 +135,7 @@ def _read(inputs: Inputs, store: Store, progress: ProgressCall | None) -> Trace:
 
 def _build(place: Path, inputs: Inputs, progress: ProgressCall | None) -> Trace:
     identity = _identity(inputs)  # before reading: a file that grows meanwhile is read again next time
-    store = Store.create(place, replace=True)
+    store = Store.create(place, replace=True, large=inputs.size >= LARGE_BYTES)
     try:
         store.set_meta("inputs", json.dumps(identity))
         _read(inputs, store, progress)

@@ -73,7 +73,7 @@ def read_inputs(
     ingest = _Ingest(store, progress, exact, settings)
     ingest.issues += [*inputs.issues, *settings.issues]
     try:
-        with no_collection():
+        with no_collection(), store.bulk():
             for loader, group in ingest.detect(inputs.files):
                 ingest.read(loader, Source(tuple(group)))
             if not ingest.read_anything:

@@ -21,11 +21,16 @@ from ctxview.errors import UnreadableError, UsageError
 
 SCHEMA: Final = "3"
 """Version of tables and views; it grows with every change that a query could notice."""
-MEMORY: Final = "1GB"
-"""Bound on DuckDB's buffers; what does not fit is spilled to a private folder."""
+MEGABYTE: Final = 1_000_000
+MEMORY: Final = 1_000
+"""Megabytes that DuckDB's buffers may take; what does not fit is spilled to a private folder."""
+BUILD_MEMORY: Final = 128
+"""The same while a file is made: more only keeps what is written and not read again."""
 THREADS: Final = 2
 BLOCK_BYTES: Final = 16_384
 """Size of a file's blocks, the least there is: with DuckDB's own 256 KiB, most of a small trace's file is padding."""
+LARGE_BLOCK_BYTES: Final = 262_144
+"""The same for a large trace, whose numbers DuckDB packs closer then."""
 
 
 class OutdatedError(UnreadableError):
@@ -38,17 +43,27 @@ def _spill() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="ctxview-", ignore_cleanup_errors=True)
 
 
-def connect(database: str, read_only: bool = False) -> duckdb.DuckDBPyConnection:
-    """A connection that reaches its own database and nothing else. Raises duckdb.Error."""
+def connect(
+    database: str,
+    read_only: bool = False,
+    *,
+    memory: int = MEMORY,
+    block_bytes: int = BLOCK_BYTES,
+    locked: bool = True,
+) -> duckdb.DuckDBPyConnection:
+    """A connection that reaches its own database and nothing else. Raises duckdb.Error.
+
+    `locked` False only where no one's SQL but ours is run, until it is locked.
+    """
     settings: dict[str, Any] = {
         "allocator_background_threads": True,  # gives back what a long read left behind
         "allow_community_extensions": False,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        "default_block_size": BLOCK_BYTES,
+        "default_block_size": block_bytes,
         "enable_external_access": False,
-        "lock_configuration": True,
-        "memory_limit": MEMORY,
+        "lock_configuration": locked,
+        "memory_limit": f"{memory}MB",
         "python_enable_replacements": False,
         "temp_directory": _spill().name,
         "threads": THREADS,

@@ -25,13 +25,26 @@ from ctxview.errors import UsageError
 from ctxview.model import BlockRow, CallEnd, CutRow, EditRow, FileRow, IssueRow, SessionRow, SpanRow, Stretch, TurnRow
 from ctxview.quiet import no_collection
 from ctxview.store import rows as r
-from ctxview.store.connect import SCHEMA, Building, connect, open_existing, script
+from ctxview.store.connect import (
+    BLOCK_BYTES,
+    BUILD_MEMORY,
+    LARGE_BLOCK_BYTES,
+    MEGABYTE,
+    MEMORY,
+    SCHEMA,
+    Building,
+    connect,
+    open_existing,
+    script,
+)
 from ctxview.store.query import MOST_ROWS, MOST_SECONDS, Answer, ask
 from ctxview.text import replace_surrogates
 from ctxview.window import SessionView
 
 _BATCH: Final = 50_000
 """Rows that wait in memory for one insert."""
+_VECTOR: Final = 2_048
+"""Rows that DuckDB packs at once: it holds all their texts meanwhile."""
 _FETCHED: Final = 2_048
 """Rows that are fetched at once."""
 _BATCH_CHARS: Final = 16_000_000
@@ -47,7 +60,7 @@ class Store:
     turns. A batch is written whole or not at all.
     """
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, building: Building | None = None) -> None:
+    def __init__(self, con: duckdb.DuckDBPyConnection, building: Building | None = None, memory: int = MEMORY) -> None:
         self._con = con
         self._building = building
         self._finished = False
@@ -59,21 +72,29 @@ class Store:
         self._files = 0
         self._held: dict[str, list[r.Values]] | None = None
         """Rows that wait for the end of `together`, by table."""
+        self._memory = memory
+        self._vector = (0, 0)
+        """Number of the newest vector of texts, and its bytes so far."""
+        self._bulk: duckdb.DuckDBPyConnection | None = None
+        """The cursor of `bulk`."""
 
     @classmethod
     def memory(cls) -> Store:
         """A store that ends with the process. Its tables carry no comments: they would cost 0.1 s."""
-        return cls._fresh(connect(":memory:"), None)
+        return cls._fresh(connect(":memory:", memory=MEMORY, locked=False), None, MEMORY)
 
     @classmethod
-    def create(cls, path: Path, replace: bool = False) -> Store:
+    def create(cls, path: Path, replace: bool = False, large: bool = False) -> Store:
         """A new file. It appears at `path` when the finished store is closed; unfinished, it leaves nothing behind.
 
-        Raises UsageError when `path` is taken (unless `replace`) or its folder cannot be written.
+        `large`: tens of megabytes are to come. Raises UsageError when `path` is taken (unless `replace`) or its folder
+        cannot be written.
         """
         building = Building(path, replace)
         try:
-            return cls._fresh(connect(str(building.path)), building)
+            block_bytes = LARGE_BLOCK_BYTES if large else BLOCK_BYTES
+            con = connect(str(building.path), memory=BUILD_MEMORY, block_bytes=block_bytes, locked=False)
+            return cls._fresh(con, building, BUILD_MEMORY)
         except BaseException:
             building.discard()
             raise
@@ -85,8 +106,8 @@ class Store:
         return cls(open_existing(path))
 
     @classmethod
-    def _fresh(cls, con: duckdb.DuckDBPyConnection, building: Building | None) -> Store:
-        store = cls(con, building)
+    def _fresh(cls, con: duckdb.DuckDBPyConnection, building: Building | None, memory: int) -> Store:
+        store = cls(con, building, memory)
         with store._transaction() as cursor:
             cursor.execute(script("schema.sql"))
             cursor.execute(script("views.sql"))
@@ -137,7 +158,20 @@ class Store:
 
     def add_contents(self, rows: Iterable[tuple[int, str, int, int, bool]]) -> None:
         """(content, text, chars, tokens, estimated), keys rising: each key once."""
-        self._write("contents", rows)
+        self._write("contents", self._with_room(rows))
+
+    def _with_room(self, rows: Iterable[tuple[int, str, int, int, bool]]) -> Iterator[r.Values]:
+        """The rows; where the texts of one vector are long, DuckDB is given room to hold a few such vectors at once."""
+        for row in rows:
+            number = row[0] // _VECTOR
+            at, size = self._vector
+            size = (size if at == number else 0) + (len(row[1]) if row[1].isascii() else 4 * len(row[1]))
+            self._vector = number, size
+            while self._memory * MEGABYTE < 3 * size + BUILD_MEMORY * MEGABYTE // 2:
+                self._memory *= 2
+                with self._cursor() as cursor:
+                    cursor.execute("SET memory_limit = ?", [f"{self._memory}MB"])
+            yield row
 
     def add_blocks(self, session: str, rows: Iterable[BlockRow]) -> None:
         self._write("blocks", r.block_values(self._number(session), rows))
@@ -177,6 +211,23 @@ class Store:
 
     def add_audit(self, session: str, rows: Iterable[Stretch]) -> None:
         self._write("audit", r.stretch_values(self._number(session), rows))
+
+    @contextmanager
+    def bulk(self) -> Iterator[None]:
+        """Write everything added inside as one batch, which others see at the end: quicker than a transaction each,
+        and every row is packed once.
+        """
+        with self._writing, self._cursor() as cursor:
+            cursor.begin()
+            self._bulk = cursor
+            try:
+                yield
+            except BaseException:
+                cursor.rollback()
+                raise
+            finally:
+                self._bulk = None
+            cursor.commit()
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -228,6 +279,8 @@ class Store:
             cursor.execute("INSERT OR REPLACE INTO meta VALUES ('complete', 'yes')")
             if self._building is not None and not self._finished:
                 cursor.execute(script("comments.sql"))
+            if not self._finished:
+                cursor.execute("SET lock_configuration = true")
         self._finished = True
 
     # ---------------------------------------------------------------- reading
@@ -271,8 +324,10 @@ class Store:
         """Of the window of a turn: where the log has its call (file, line), how many blocks stood in it, and the
         numbers of the tool results that stood in the window before, too."""
         number = self._number(session)
-        [(file, line)] = self._all("SELECT file, line FROM turns WHERE session_n = ? AND turn = ?", number, turn)
-        found = self._all(r.STANDING, number, turn)
+        with self._transaction() as cursor:
+            cursor.execute("SELECT file, line FROM turns WHERE session_n = ? AND turn = ?", [number, turn])
+            [(file, line)] = cursor.fetchall()
+            found = cursor.execute(r.STANDING, [number, turn]).fetchall()
         return file, line, len(found), [block for block, is_old_result in found if is_old_result]
 
     def ask(self, query: str, *, rows: int = MOST_ROWS, seconds: float = MOST_SECONDS) -> Answer:
@@ -345,6 +400,10 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with self._writing:
+            if self._bulk is not None:
+                yield self._bulk
+                return
         with self._writing, self._cursor() as cursor:
             cursor.begin()
             try:

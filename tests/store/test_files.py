@@ -215,7 +215,9 @@ def test_a_connection_reaches_nothing_else(tmp_path):
         "SET enable_external_access = true",
         "SELECT * FROM variable",
     ]
-    for store in (Store.memory(), Store.open(tmp_path / "a.duckdb")):
+    memory = Store.memory()
+    memory.finish()
+    for store in (memory, Store.open(tmp_path / "a.duckdb")):
         with store:
             for statement in statements:
                 with pytest.raises(duckdb.Error):
@@ -231,12 +233,24 @@ def test_an_opened_store_cannot_be_written(tmp_path):
 
 def test_what_does_not_fit_in_memory_is_spilled(monkeypatch):
     """A trace larger than the bound still loads, and leaves no spilled text behind."""
-    monkeypatch.setattr("ctxview.store.connect.MEMORY", "60MB")
+    monkeypatch.setattr("ctxview.store.store.MEMORY", 100)
     with Store.memory() as store:
-        for part in range(12):
-            store.add_contents((part * 100 + n, chr(65 + n % 26) * 100_000, 100_000, 1, False) for n in range(100))
-        assert store.text(1150) == chr(65 + 50 % 26) * 100_000
-        assert store.text(0) == "A" * 100_000
+        for part in range(40):
+            texts = ((part * 1000 + n, chr(65 + n % 26) * 4_000, 4_000, 1, False) for n in range(1000))
+            store.add_contents(texts)
+        assert store.text(39_050) == chr(65 + 50 % 26) * 4_000
+        assert store.text(0) == "A" * 4_000
+
+
+def test_long_texts_are_given_the_room_they_take(monkeypatch, tmp_path):
+    """DuckDB holds 2,048 neighbouring texts at once, however long they are."""
+    monkeypatch.setattr("ctxview.store.store.BUILD_MEMORY", 24)
+    with Store.create(tmp_path / "a.duckdb") as store:
+        with store.bulk():
+            store.add_contents((n, "ab" * 2_000_000, 4_000_000, 1, False) for n in range(12))
+        store.finish()
+    with Store.open(tmp_path / "a.duckdb") as store:
+        assert all(store.text(n) == "ab" * 2_000_000 for n in range(12))
 
 
 def test_no_data_library_is_loaded():
