@@ -33,7 +33,7 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     if params["order"] == "first" and start < len(rolling):
         before = rolling[start].first
         late = [e for g in pins for e in g.entries if e.pos > before.pos]
-        edits += [Move(e.n, "before", before.n, "pinned-first", "pinned blocks come first", {}) for e in late]
+        edits += [Move(e.n, "before", before.n, "pinned-first", "pinned blocks come first", evidence) for e in late]
     return edits
 
 

@@ -22,6 +22,10 @@ MODE: Final = Param(
     "mode", None, "recompute from the base window every turn, or keep to what was done (sticky)",
     choices=("recompute", "sticky"), type="choice",
 )  # fmt: skip
+ABOVE: Final = Param("above", None, "act only while the layers before leave more tokens than this", low=0)
+"""One layer after another until a target is met: each of `a:above=N,b:above=N` is the fallback of those before it."""
+FROM: Final = Param("from", None, "with above: begin at more tokens than this, and go on down to above", low=0)
+"""Two borders, so that a window that hovers about one of them is not changed to and fro."""
 REPAIR: Final = Param("repair", False, "mend pairing and guard the window in spite of the literal pattern", type="flag")
 """For `unsafe` policies alone."""
 
@@ -75,7 +79,7 @@ class Stack:
 
 def accepted(policy: Policy) -> tuple[Param, ...]:
     """The parameters a stack may give a policy: its own, and those every policy has."""
-    return (*policy.params, MODE, *((REPAIR,) if policy.unsafe else ()))
+    return (*policy.params, MODE, ABOVE, FROM, *((REPAIR,) if policy.unsafe else ()))
 
 
 def layer(policy: Policy, values: Mapping[str, Any] | None = None) -> Layer:
@@ -141,6 +145,9 @@ def _check_names(policy: Policy, names: Iterable[str]) -> None:
 
 
 def _check_together(policy: Policy, params: Mapping[str, Any]) -> None:
+    above, begin = params["above"], params["from"]
+    if begin is not None and (above is None or begin < above):
+        raise UsageError(f"{policy.name}:from={begin} needs an above that is not larger", "as above=2000:from=3000")
     if policy.check is not None:
         fault = policy.check(params)
         if fault:

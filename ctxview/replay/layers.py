@@ -62,12 +62,20 @@ class _Base:
         self.fired = 0
         self._tagged: set[tuple[int | None, str]] = set()
         self._would_grow = False
+        self._is_on = False
+        """Above its border, for a layer that has one."""
         self._last: Overlay = {}
         """What stands against the input, for the layers that make it anew."""
 
     def fires(self, window: Ordered, ctx: Context) -> bool:
+        size = window.tokens + ctx.overhead
+        above, begin = self.layer.params.get("above"), self.layer.params.get("from")
+        if above is not None:
+            self._is_on = size > (above if begin is None or self._is_on else begin)
+            if not self._is_on:
+                return False
         when = self.policy.when
-        return when is None or when(window.tokens + ctx.overhead, ctx)
+        return when is None or when(size, ctx)
 
     def overlay(self, edits: Sequence[Edit], window: Ordered, ctx: Context, suffix: str = "") -> Overlay:
         """Edits as what they make of the window."""
@@ -415,13 +423,17 @@ def _with_news(why: Why, before: tuple[Entry | None, Why] | None) -> Why:
 
 def can_sweep(layer: Layer) -> bool:
     """Whether a layer can be told of arrivals alone, with nothing to be looked at on every turn."""
-    return layer.mode != "sticky" and layer.policy.step is not None and layer.budget is None
+    return _is_stepped(layer) and layer.budget is None
+
+
+def _is_stepped(layer: Layer) -> bool:
+    return layer.mode != "sticky" and layer.policy.step is not None and layer.params.get("above") is None
 
 
 def runner(layer: Layer, label: str, places: Places, tools: Tools, *, naive: bool = False) -> Runner:
     """The cheapest runner with the layer's outcome. `naive` plans from scratch wherever the mode allows."""
     if layer.mode == "sticky":
         return Sticky(layer, label, places, tools)
-    if layer.policy.step is not None and not naive:
+    if _is_stepped(layer) and not naive:
         return Stepped(layer, label, places, tools)
     return Recompute(layer, label, places, tools)

@@ -288,7 +288,10 @@ class EditLog(Sequence[EditRow]):
                 action, evidence = "tag", edit.evidence
             case Restored():
                 action = "insert"
-        return EditRow(n, turn, cause.layer, edit.rule, edit.reason, block, action, at, covers, evidence, None)
+        # What takes an earlier edit back has no numbers of its own: the turn on which its cause ended speaks for it.
+        return EditRow(
+            n, turn, cause.layer, edit.rule, edit.reason, block, action, at, covers, evidence or {"turn": turn}, None
+        )
 
     def _place(self, where: str, ref: int | None) -> str:
         return where if ref is None else f"{where}:{self._blocks[ref].id}"

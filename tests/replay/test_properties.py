@@ -137,8 +137,7 @@ def test_u2_u3_every_block_is_kept_as_it_was_or_gone_for_a_reason(turns: list[Tu
         assert edit.layer
         assert edit.rule
         assert edit.reason
-        if edit.action == "insert" and edit.block is not None and edit.block >= own:
-            assert edit.evidence
+        assert edit.evidence or edit.layer == "recorded", edit
     put_in = {s.block for s in view.spans if s.block >= own}
     assert put_in <= {e.block for e in view.edits if e.action in ("insert", "move")}
 
