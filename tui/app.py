@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import select
 import signal
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -36,6 +38,8 @@ Made = TypeVar("Made")
 
 _PROGRESS_SECONDS = 0.05
 """Shortest time between two drawings of the progress bar."""
+_TERMINAL_SECONDS = 2.0
+"""How often to look whether the terminal is still there."""
 _ENDED = 143
 """The exit code of a program that SIGTERM ended."""
 
@@ -126,6 +130,18 @@ class CtxviewApp(App[None]):
     def on_ready(self) -> None:
         self._read_trace()
         self._import_screens()
+        if not self.is_headless and hasattr(select, "poll") and sys.__stdin__ is not None and sys.__stdin__.isatty():
+            self.set_interval(_TERMINAL_SECONDS, self._end_without_terminal)
+
+    def _end_without_terminal(self) -> None:
+        """End when the terminal has gone without a signal, as it does where it does not control this process: its
+        input would be read for ever, and never hold anything."""
+        if sys.__stdin__ is None:
+            return
+        poll = select.poll()
+        poll.register(sys.__stdin__.fileno(), 0)
+        if any(flags & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, flags in poll.poll(0)):
+            self.ended()
 
     # ------------------------------------------------------------------- workers
 

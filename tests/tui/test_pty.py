@@ -131,3 +131,21 @@ def test_the_first_paint_waits_for_no_rows():
     code = "import sys, ctxview.tui.app; print(sorted({'ctxview.model', 'ctxview.window'} & set(sys.modules)))"
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env).stdout == "[]\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a pty")
+def test_a_terminal_that_goes_without_a_signal_ends_it():
+    """As in a container's shell that was closed: the terminal does not control the process, so nothing is sent to it."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 160, 0, 0))
+    env = os.environ | {"TERM": "xterm-256color", "PYTHONPATH": f"{HERE}:{ROOT}"}
+    command = [sys.executable, str(HERE / "pty_app.py"), "plain"]
+    app = subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=env, start_new_session=True)
+    try:
+        os.close(its)
+        assert b"12/12" in _read(ours, 20, b"12/12")
+        os.close(ours)
+        assert app.wait(20) == 143
+    finally:
+        app.kill()
+        app.wait()
