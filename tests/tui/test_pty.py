@@ -135,7 +135,7 @@ def test_the_first_paint_waits_for_no_rows():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a pty")
 def test_a_terminal_that_goes_without_a_signal_ends_it():
-    """As in a container's shell that was closed: the terminal does not control the process, so nothing is sent to it."""
+    """As in a container whose shell was closed: the terminal does not control the process, so nothing is sent to it."""
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 160, 0, 0))
     env = os.environ | {"TERM": "xterm-256color", "PYTHONPATH": f"{HERE}:{ROOT}"}
