@@ -1,5 +1,5 @@
 """`retrieval`: pinned always, the k past turn groups that rank highest for the present request, and a short recent
-buffer. Rank is a weighted sum of relevance (BM25), recency and importance, computed locally.
+buffer. Rank is a weighted sum of relevance (BM25, or nearness of embeddings), recency and importance, computed locally.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ctxview.policies.bm25 import scores, words
 from ctxview.policies.edits import Edit
+from ctxview.policies.embedding import fault, nearness, vectors
 from ctxview.policies.parts import dropped, kinds_of, pinned_groups, request_groups
 from ctxview.policies.policy import Context, Param, Params, Policy
 from ctxview.policies.window import Group, Window
@@ -24,7 +25,7 @@ def _check(params: Params) -> str | None:
     except ValueError:
         weights = ()
     if len(weights) == 3 and all(0 <= w <= 100 for w in weights):
-        return None
+        return fault(str(params["model"])) if params["by"] == "embedding" else None
     return f"weights={params['weights']} is not three numbers from 0 to 100 joined by +"
 
 
@@ -36,8 +37,7 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     past = [g for g in groups if g.id not in kept]
     if len(past) <= params["top_k"]:
         return []
-    query = words("\n".join(e.text() for e in window.request))
-    relevance = scores(query, [_words(g, ctx) for g in past])
+    relevance = _relevance("\n".join(e.text() for e in window.request), past, ctx)
     best = max(relevance, default=0.0) or 1.0
     a, b, c = _weights(params)
     rank = {
@@ -48,6 +48,19 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     evidence = {"top_k": params["top_k"], "recent": params["recent"]}
     gone = [e for g in past if g.id not in kept for e in g.entries]
     return dropped(gone, "not-retrieved", f"not among the {params['top_k']} that rank highest", evidence)
+
+
+def _relevance(query: str, past: Sequence[Group], ctx: Context) -> list[float]:
+    if ctx.params["by"] == "words":
+        return scores(words(query), [_words(g, ctx) for g in past])
+    model: str = ctx.params["model"]
+    keys = [(model, *((e.n, e.content) for e in g.entries)) for g in past]
+    fresh = [i for i, key in enumerate(keys) if key not in ctx.memo]
+    texts = ["\n".join(e.text() for e in past[i].entries) for i in fresh]
+    asked, *others = vectors(model, [query, *texts])
+    for i, vector in zip(fresh, others, strict=True):
+        ctx.memo[keys[i]] = vector
+    return [nearness(asked, ctx.memo[key]) for key in keys]
 
 
 def _words(group: Group, ctx: Context) -> Counter[str]:
@@ -71,6 +84,9 @@ POLICY = Policy(
     params=(
         Param("top_k", 2, "past turn groups that are brought back", low=0),
         Param("recent", 4, "newest turn groups and messages that stay", low=0),
+        Param("by", "words", "what relevance goes by; embedding needs the extra `embed`",
+              choices=("words", "embedding"), type="choice"),
+        Param("model", "", "folder of a model2vec model, or its name in the local cache", type="text"),
         Param("weights", "1+0+0", "of relevance, recency and importance", type="names"),
         Param("pins", "system+goal+constraint+preference+workflow+denial+user", "kinds of pins that stay",
               type="names"),

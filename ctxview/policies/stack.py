@@ -151,7 +151,8 @@ def _check_together(policy: Policy, params: Mapping[str, Any]) -> None:
     if policy.check is not None:
         fault = policy.check(params)
         if fault:
-            raise UsageError(f"{policy.name}: {fault}", "change one of the two")
+            cause, _, fix = fault.partition("; ")
+            raise UsageError(f"{policy.name}: {cause}", fix or "change one of the two")
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
