@@ -40,21 +40,21 @@ class Scene:
         return not self.view.turns and not self.view.blocks
 
 
-def make_scene(view: SessionView) -> Scene:
-    """Everything slow about a session, so that keys need none of it."""
+def make_scene(view: SessionView, *, is_paired: bool = False) -> Scene:
+    """Everything slow about a session, so that keys need none of it. `is_paired`: no window has an orphan."""
     spans = view.spans_at(view.now)
     if spans:
         view.stand(spans[0], view.pairing(view.now, spans), view.now)
     view.changes(view.now)
-    return Scene(view, view.sizes, find_trouble(view), view.is_estimated)
+    return Scene(view, view.sizes, find_trouble(view, is_paired=is_paired), view.is_estimated)
 
 
 # ------------------------------------------------------------------------------------------------ what went wrong
 
 
-def find_trouble(view: SessionView) -> Trouble | None:
+def find_trouble(view: SessionView, *, is_paired: bool = False) -> Trouble | None:
     """The first orphan turn, else the turn at which the goal left, else the largest cut."""
-    return _first_orphan(view) or _goal_lost(view) or _largest_cut(view)
+    return (None if is_paired else _first_orphan(view)) or _goal_lost(view) or _largest_cut(view)
 
 
 def _first_orphan(view: SessionView) -> Trouble | None:

@@ -63,7 +63,8 @@ def make_alternate(recorded: Scene, stack: Stack) -> Alternate:
             replayed = replay(recorded.view, stack)
             if stack.is_recorded:
                 return Alternate(replayed, recorded)
-            scene = make_scene(replayed.view)
+            is_paired = bool(stack.layers) and not any(layer.unsafe for layer in stack.layers)
+            scene = make_scene(replayed.view, is_paired=is_paired)
         finally:
             if was:
                 gc.enable()
