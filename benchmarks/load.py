@@ -127,7 +127,7 @@ def _main(words: list[str]) -> None:
         if words[2] == "one":
             import ctxview.ingest.contents as contents
 
-            contents.POOL_AFTER_CHARS = 10**18  # type: ignore[misc]  # everything in this process
+            contents.POOL_FROM_BYTES = 10**18  # type: ignore[misc]  # everything in this process
         Counter().count("warm")
         start = time.perf_counter()
         read_inputs(find_inputs([words[1]]), Store.memory(), exact=words[2] != "estimate").close()

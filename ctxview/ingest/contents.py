@@ -20,10 +20,10 @@ from ctxview.store import Store
 from ctxview.text import replace_surrogates
 from ctxview.tokens import Counter, CountingPool, estimate_tokens
 
-BATCH_CHARS: Final = 1_500_000
+BATCH_CHARS: Final = 500_000
 """Text per batch. Together with the number of batches under way it bounds memory."""
-POOL_AFTER_CHARS: Final = 6_000_000
-"""Below this much text, starting workers costs more than they save."""
+POOL_FROM_BYTES: Final = 3_000_000
+"""Size of a trace below which starting workers costs more than they save."""
 
 
 @dataclass(slots=True)
@@ -33,19 +33,23 @@ class _Batch:
 
 
 class Contents:
-    """Content keys count from 0 in order of first sight. `exact` False counts nothing: all sizes are estimates."""
+    """Content keys count from 0 in order of first sight. `exact` False counts nothing: all sizes are estimates.
 
-    def __init__(self, store: Store, encoding: str = "o200k_base", *, exact: bool = True) -> None:
+    `size`: bytes of the trace, which tell whether workers pay.
+    """
+
+    def __init__(self, store: Store, size: int, encoding: str = "o200k_base", *, exact: bool = True) -> None:
         self._store = store
         self._exact = exact
         self._counter = Counter(encoding)
         self._pool: CountingPool | None = None
-        self._encoding = encoding
+        # A spawned process that runs an unguarded script again must not spawn in turn.
+        if exact and size >= POOL_FROM_BYTES and parent_process() is None:
+            self._pool = CountingPool(encoding)
         self._keys = CompactMap()
         self._next = 0
         self._waiting: list[str] = []
         self._waiting_chars = 0
-        self._seen_chars = 0
         self._away: deque[_Batch] = deque()
         self.tokens = array("q")
         """Tokens by key, for the keys whose batch is back."""
@@ -89,17 +93,16 @@ class Contents:
         return self._pool is not None and len(self._away) > self._pool.workers + 2
 
     def _send(self) -> None:
-        """Let the waiting texts be counted: at once, or by the workers once there is enough text to pay for them."""
+        """Let the waiting texts be counted, here or by the workers."""
         texts, self._waiting = self._waiting, []
-        self._seen_chars += self._waiting_chars
         self._waiting_chars = 0
-        # A spawned process that runs an unguarded script again must not spawn in turn.
-        may_spawn = parent_process() is None
-        if self._exact and may_spawn and self._pool is None and self._seen_chars > POOL_AFTER_CHARS:
-            self._pool = CountingPool(self._encoding)
         if self._pool is not None:
-            self._away.append(_Batch(texts, self._pool.submit(texts)))
-            return
+            try:
+                self._away.append(_Batch(texts, self._pool.submit(texts)))
+            except BrokenProcessPool:
+                self.close()
+            else:
+                return
         done: Future[tuple[list[int], bool]] = Future()
         done.set_result(self._count(texts))
         self._away.append(_Batch(texts, done))

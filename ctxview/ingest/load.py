@@ -70,7 +70,7 @@ def read_inputs(
     settings = settings or settings_for(inputs)
     store.set_meta("stale_after", json.dumps(dict(settings.resources.stale_after)))
     store.set_meta("note_rules", settings.notes.to_json())
-    ingest = _Ingest(store, progress, exact, settings)
+    ingest = _Ingest(store, inputs.size, progress, exact, settings)
     ingest.issues += [*inputs.issues, *settings.issues]
     try:
         with no_collection(), store.bulk():
@@ -98,12 +98,14 @@ def _nothing_read(inputs: Inputs, ingest: _Ingest) -> UnreadableError:
 class _Ingest:
     """The state of one reading."""
 
-    def __init__(self, store: Store, progress: ProgressCall | None, exact: bool, settings: Settings) -> None:
+    def __init__(
+        self, store: Store, size: int, progress: ProgressCall | None, exact: bool, settings: Settings
+    ) -> None:
         self._settings = settings
         self.store = store
         self.issues: list[Issue] = []
         self._progress = progress
-        self._contents = Contents(store, exact=exact)
+        self._contents = Contents(store, size, exact=exact)
         self._sessions: dict[str, Session] = {}
         self._files: dict[str, _File] = {}
 

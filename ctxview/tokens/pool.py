@@ -17,17 +17,20 @@ from typing import Final
 
 from ctxview.tokens.count import Counter
 
-MOST_WORKERS: Final = 4
+MOST_WORKERS: Final = 2
+"""Reading takes longer than counting: two workers wait for texts, more would only hold the vocabulary again."""
 
 
 class CountingPool:
-    """Worker processes for one encoding. They start at the first batch; close the pool, or they stay."""
+    """Worker processes for one encoding. The first starts at once; close the pool, or they stay."""
 
     def __init__(self, encoding: str, workers: int | None = None) -> None:
-        self.workers = workers or min(MOST_WORKERS, os.cpu_count() or 1)
+        self.workers = workers or max(1, min(MOST_WORKERS, (os.cpu_count() or 1) - 1))
         self._pool = ProcessPoolExecutor(
             self.workers, mp_context=get_context("spawn"), initializer=_start, initargs=(encoding, os.getpid())
         )
+
+        self._pool.submit(_count, [])  # so that it loads its vocabulary while the first texts are read
 
     def submit(self, texts: Sequence[str]) -> Future[tuple[list[int], bool]]:
         """Counts of a batch, and whether they are estimates. A worker that died raises BrokenProcessPool."""

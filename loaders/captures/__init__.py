@@ -6,12 +6,21 @@ recognise, and a session's format is the API it was held in.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
-from ctxview.loaders.captures.load import load
+from ctxview.loaders.captures.names import ANTHROPIC, LITELLM, OPENAI
 from ctxview.loaders.captures.sniff import sniff_anthropic, sniff_litellm, sniff_openai
-from ctxview.loaders.captures.wire import ANTHROPIC, LITELLM, OPENAI
-from ctxview.loaders.source import Loader
+from ctxview.loaders.source import Loader, Source
+from ctxview.model import Event
+
+
+def load(source: Source) -> Iterator[Event]:
+    """The events of a trace; what reads it is imported now, and not where only the format is asked for."""
+    from ctxview.loaders.captures.load import load as read
+
+    return read(source)
+
 
 LOADER: Final = Loader(
     name=ANTHROPIC,

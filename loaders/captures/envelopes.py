@@ -15,7 +15,8 @@ from ctxview.loaders.captures import anthropic, openai_chat, responses
 from ctxview.loaders.captures.answers import answer_of, parsed
 from ctxview.loaders.captures.clients import Client, client_of, identifier
 from ctxview.loaders.captures.litellm import is_completion, read_completion
-from ctxview.loaders.captures.wire import ANTHROPIC, OPENAI, Exchange, Other
+from ctxview.loaders.captures.names import ANTHROPIC, OPENAI
+from ctxview.loaders.captures.wire import Exchange, Other
 from ctxview.loaders.shapes import as_dict, as_list, as_str, as_text, as_time, dig, kind_of_json
 
 _OTHER_DIALECT: Final = re.compile(r"/completions\b|[gG]enerateContent|/v1internal|/converse|/invoke|/api/chat")

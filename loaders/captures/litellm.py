@@ -13,11 +13,9 @@ from typing import Any, Final
 from ctxview.loaders.captures import openai_chat, responses
 from ctxview.loaders.captures.answers import answer_of
 from ctxview.loaders.captures.clients import identifier
-from ctxview.loaders.captures.wire import LITELLM, Exchange, Reply, Request
+from ctxview.loaders.captures.names import LITELLM
+from ctxview.loaders.captures.wire import Exchange, Reply, Request
 from ctxview.loaders.shapes import as_count, as_dict, as_list, as_str, as_time, dig
-
-CALL_STAMP: Final = re.compile(r"-\d{10}\.\d{1,6}(-[0-9a-f]{1,32})?\.json\Z")
-"""How the name of a call's file ends: seconds since 1970, and maybe something random."""
 
 _STAMP: Final = re.compile(r"-\d{9,}(\.\d+)?(-[0-9a-f]{1,32})?\Z")
 _OPEN_CALL: Final = "<function="

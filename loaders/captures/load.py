@@ -12,9 +12,10 @@ from typing import Final
 from ctxview.loaders.captures.envelopes import read
 from ctxview.loaders.captures.litellm import folder_of, name_of
 from ctxview.loaders.captures.logs import Logs
+from ctxview.loaders.captures.names import LITELLM
 from ctxview.loaders.captures.tell import Teller
 from ctxview.loaders.captures.threads import Step, Thread, Threads
-from ctxview.loaders.captures.wire import LITELLM, Exchange
+from ctxview.loaders.captures.wire import Exchange
 from ctxview.loaders.source import Source
 from ctxview.model import Event, SessionStart
 

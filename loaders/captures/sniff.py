@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ctxview.loaders.captures.litellm import CALL_STAMP
+from ctxview.loaders.captures.names import CALL_STAMP
 from ctxview.loaders.outline import Outline
 
 _CHAT_MARKS: Final = ("messages.tool_calls", "messages.tool_call_id", "tools.function", "functions", "response.choices")

@@ -15,9 +15,10 @@ from ctxview.loaders.anthropic_content import Part
 from ctxview.loaders.captures.blocks import Labels, Numbering, Scribe, never_logged
 from ctxview.loaders.captures.envelopes import read
 from ctxview.loaders.captures.logs import Log
+from ctxview.loaders.captures.names import ANTHROPIC, LITELLM, OPENAI
 from ctxview.loaders.captures.past import Link, Past
 from ctxview.loaders.captures.threads import Step
-from ctxview.loaders.captures.wire import ANTHROPIC, LITELLM, OPENAI, Exchange, Message, Other, Reply, Request
+from ctxview.loaders.captures.wire import Exchange, Message, Other, Reply, Request
 from ctxview.loaders.documents import Meter
 from ctxview.loaders.records import Raw
 from ctxview.model import Call, CallEnd, CutKind, Event, Issue, Origin, Record, Snapshot

@@ -14,8 +14,9 @@ from typing import Any, Final
 import orjson
 
 from ctxview.loaders.captures.kinship import Asked, asked_of, score, summary_in
+from ctxview.loaders.captures.names import ANTHROPIC
 from ctxview.loaders.captures.past import Past
-from ctxview.loaders.captures.wire import ANTHROPIC, Dialect, Exchange, Message, Reply, digest
+from ctxview.loaders.captures.wire import Dialect, Exchange, Message, Reply, digest
 from ctxview.loaders.shapes import as_str, title_of
 
 _LATEST: Final = 8

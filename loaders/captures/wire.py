@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from ctxview.loaders.anthropic_content import Part
 from ctxview.model import Role, Usage
@@ -17,9 +17,6 @@ from ctxview.model import Role, Usage
 Dialect: TypeAlias = Literal["anthropic-requests", "openai-requests", "litellm"]
 """The format that sessions of a dialect are shown under."""
 
-ANTHROPIC: Final = "anthropic-requests"
-OPENAI: Final = "openai-requests"
-LITELLM: Final = "litellm"
 
 
 @dataclass(frozen=True, slots=True)

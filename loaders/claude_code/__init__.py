@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from ctxview.loaders.claude_code.load import load
-from ctxview.loaders.source import Loader
+from ctxview.loaders.source import Loader, Source
+from ctxview.model import Event
 
 _LINK: Final = re.compile(rb'"(parentUuid|sessionId|leafUuid|messageId|isSidechain)"\s*:')
 _TYPE: Final = re.compile(
@@ -27,6 +28,13 @@ def sniff(head: bytes, name: str) -> float:
             return 0.95
     marked = sum(bool((_TYPE.search(line) and _LINK.search(line)) or _BARE.search(line[:2000])) for line in lines[:40])
     return 0.8 if marked and marked * 2 >= min(len(lines), 40) else 0.0
+
+
+def load(source: Source) -> Iterator[Event]:
+    """The events of a trace; what reads it is imported now, and not where only the format is asked for."""
+    from ctxview.loaders.claude_code.load import load as read
+
+    return read(source)
 
 
 LOADER: Final = Loader(name="claude-code", title="Claude Code session (JSONL), with sub-agents", sniff=sniff, load=load)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from ctxview.loaders.codex.kinds import ITEM_TYPES, LINE_TYPES
-from ctxview.loaders.codex.load import load
 from ctxview.loaders.outline import Outline
-from ctxview.loaders.source import Loader
+from ctxview.loaders.source import Loader, Source
+from ctxview.model import Event
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -26,6 +27,13 @@ def sniff(head: bytes, name: str) -> float:
     if outline.has("id", "timestamp", "instructions") and not outline.any("messages", "payload"):
         return 0.9 if outline.has("record_type") or types & ITEM_TYPES else 0.6
     return 0.85 if outline.values("record_type") == {"state"} and types & ITEM_TYPES else 0.0
+
+
+def load(source: Source) -> Iterator[Event]:
+    """The events of a trace; what reads it is imported now, and not where only the format is asked for."""
+    from ctxview.loaders.codex.load import load as read
+
+    return read(source)
 
 
 LOADER: Final = Loader(name="codex", title="Codex CLI rollout (JSONL)", sniff=sniff, load=load)
