@@ -9,7 +9,7 @@ from benchmarks.row import Row
 from ctxview.annotate import Facts
 from ctxview.model import NEVER, BlockRow, Observation, Pin, ResourceChange, SessionRow, SpanRow, TurnRow
 from ctxview.policies import parse_stack
-from ctxview.replay import replay
+from ctxview.replay import prepare, replay
 from ctxview.window import SessionView
 
 LIMITS = {10_000: 50, 100_000: 1000}
@@ -70,6 +70,24 @@ def seconds(view: SessionView, stack: str) -> tuple[float, float]:
     return alone, whole
 
 
+def toggles(turns: int = 10_000) -> Iterator[Row]:
+    """Milliseconds of processor time from a toggle to what the screen draws from: the windows, their sizes, the first
+    trouble. The session was made ready as it is when the policies are opened."""
+    from ctxview.tui.facts import make_scene
+    from ctxview.tui.stacks import make_alternate
+
+    for stack in ("keep-last-n", "pin-goal", "supersede"):
+        view = session(turns)
+        scene = make_scene(view)
+        prepare(view)
+        found = []
+        for _ in range(_ROUNDS):
+            start = time.process_time()
+            make_alternate(scene, parse_stack(stack))
+            found.append(1000 * (time.process_time() - start))
+        yield Row(f"toggle of {stack}, {turns:,} turns, ms", "<=", 100, min(found), f"{found[0]:.0f} ms the first time")
+
+
 def rows() -> Iterator[Row]:
     """Milliseconds of processor time, the session being prepared; the first replay of a session is a row of its own."""
     for turns, limit in LIMITS.items():
@@ -81,3 +99,4 @@ def rows() -> Iterator[Row]:
             alone, whole = seconds(view, stack)
             detail = f"{1000 * whole:.0f} ms with the view, {1000 * first:.0f} ms to prepare"
             yield Row(f"replay of {stack}, {turns:,} turns, ms", "<=", limit, 1000 * alone, detail)
+    yield from toggles()
