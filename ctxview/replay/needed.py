@@ -83,30 +83,56 @@ def _rereads(facts: Facts, blocks: int) -> Iterator[tuple[Observation, Observati
 
 
 def _quotes(view: SessionView, shown: _Shown, shared: Prepared) -> Iterator[tuple[int, int, int, str]]:
-    """(block, gone since, turn, word): an answer used a distinctive word that only a dropped block had shown."""
+    """(block, gone since, turn, word): an answer used a distinctive word that stood nowhere in the window it answers,
+    and had stood in a dropped block. What the agent wrote itself is no source, but while it stands it is a place."""
     items = shared.items
     if sum(item.row.chars for item in items) > _MOST_CHARS:
         return
     if not any(s.end <= view.last and s.block < len(items) for s in view.spans):
         return
     sources: dict[str, list[int]] = {}
-    written: list[tuple[int, int, str]] = [
-        (s.start, s.end, view.text(s.content)) for s in view.spans if s.content < 0 and s.start < s.end
-    ]
+    written: dict[str, list[int]] = {}
+    uttered: dict[str, int] = {}
+    """The newest turn that said a word: what an answer says twice it quotes once."""
+    found: list[tuple[int, int, int, str]] = []
     for item in items:
-        block, words = item.row, shared.words(item)
-        if block.role == "assistant" and block.kind != "thinking":
-            turn = block.turn
-            for word in words:
+        block = item.row
+        if block.role == "assistant":
+            for word in shared.said(item):
                 known = sources.get(word)
-                if not known or any(shown.stands(n, turn) for n in known):
-                    continue
-                if any(start <= turn < end and word in text for start, end, text in written):
-                    continue
-                gone = [(g, n) for n in known if (g := shown.gone_by(n, turn)) is not None]
-                if gone:
-                    since, n = max(gone)
-                    yield n, since, turn, word
-        else:  # what the agent wrote itself is no source
-            for word in words:
-                sources.setdefault(word, []).append(block.n)
+                if known and uttered.get(word) != block.turn:
+                    uttered[word] = block.turn
+                    if not any(shown.stands(n, block.turn) for n in (*known, *written.get(word, ()))):
+                        gone = [(g, n) for n in known if (g := shown.gone_by(n, block.turn)) is not None]
+                        if gone:
+                            since, n = max(gone)
+                            found.append((n, since, block.turn, word))
+        place = written if block.role == "assistant" else sources
+        for word in shared.words(item):
+            place.setdefault(word, []).append(block.n)
+    if found:
+        places = _Places(view, shared)
+        yield from (quote for quote in found if not places.hold(quote[3], quote[2]))
+
+
+class _Places:
+    """Where a word stands as a part of other words, in a placeholder or in a text that a policy wrote; and what the
+    model knows from the tool schemas, which most logs never hold."""
+
+    def __init__(self, view: SessionView, shared: Prepared) -> None:
+        self._schema = shared.schema_words
+        stays: dict[int, list[tuple[int, int]]] = {}
+        for span in view.spans:
+            if span.start < span.end:
+                stays.setdefault(span.content, []).append((span.start, span.end))
+        texts = view.texts_many(stays)
+        self._texts = [(texts[content], stretches) for content, stretches in stays.items()]
+        self._stays: dict[str, list[tuple[int, int]]] = {}
+        """Word -> the stays of the texts that hold it."""
+
+    def hold(self, word: str, turn: int) -> bool:
+        if word in self._schema:
+            return True
+        if word not in self._stays:
+            self._stays[word] = [stay for text, stretches in self._texts if word in text for stay in stretches]
+        return any(start <= turn < end for start, end in self._stays[word])

@@ -16,6 +16,7 @@ from ctxview.model import NEVER, TurnRow
 from ctxview.policies.items import Entry, Item
 from ctxview.policies.step import Messages, Stretch
 from ctxview.policies.window import newest_request
+from ctxview.replay.arguments import strings
 from ctxview.replay.base import history_base, recorded_base
 from ctxview.replay.change import Delta
 from ctxview.replay.ground import Ground, ground_of, loose
@@ -138,6 +139,7 @@ class Prepared:
         """By turn: the model's context size as far as it was known by then. Index 0 is unused."""
         self._bases: dict[str, Base] = {}
         self._words: dict[int, tuple[str, ...]] = {}
+        self._said: dict[int, tuple[str, ...]] = {}
 
     def words(self, item: Item) -> tuple[str, ...]:
         """The numbers and identifiers of a block's text that could hardly have come from anywhere else."""
@@ -145,6 +147,24 @@ class Prepared:
         if content not in self._words:
             self._words[content] = distinctive_tokens(item.text(), "")
         return self._words[content]
+
+    def said(self, item: Item) -> tuple[str, ...]:
+        """The same of what an answer says: of a call's arguments the values alone, because their names come from the
+        tool's schema."""
+        content = item.row.content
+        if item.row.kind != "tool_call" or not (words := self.words(item)):
+            return self.words(item)
+        if content not in self._said:
+            values = strings(item.text(), names=False)
+            self._said[content] = words if values is None else distinctive_tokens("\n".join(values), "")
+        return self._said[content]
+
+    @cached_property
+    def schema_words(self) -> frozenset[str]:
+        """The names of tools and of their arguments, as far as calls show them."""
+        calls = [item for item in self.items if item.row.kind == "tool_call"]
+        names = {name for item in calls for name in strings(item.text(), names=True) or ()}
+        return frozenset(names | {item.row.tool for item in calls if item.row.tool})
 
     def base(self, view: SessionView, name: str) -> Base:
         """The recorded window's changes, or the history's."""
