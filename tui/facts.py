@@ -7,18 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ctxview.model import NEVER, BlockRow, CutRow, SpanRow
 from ctxview.tui.cells import shown
 from ctxview.tui.palette import GLYPHS, Words, telling
+from ctxview.window.absence import READABLE, Absence, absences
 from ctxview.window.view import SessionView, WindowBlock
+
+_ORPHANS: Final = 50
+"""Turns at which an orphan may begin that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """The first thing that went wrong that can be told without running checks."""
+    """Something that went wrong."""
 
     turn: int
+    """The first window that shows it."""
     what: str
     block: int | None
     """`BlockRow.n` of the block it is about."""
@@ -31,34 +37,71 @@ class Scene:
     view: SessionView
     sizes: Sequence[int]
     """`SessionView.size` of turns 1 .. now; index 0 is unused."""
-    trouble: Trouble | None
+    troubles: Sequence[Trouble]
+    """What went wrong, by turn."""
     estimated: bool
     """True when no count of the session comes from a tokenizer."""
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """The first thing that went wrong."""
+        return self.troubles[0] if self.troubles else None
 
     @property
     def empty(self) -> bool:
         return not self.view.turns and not self.view.blocks
 
 
-def make_scene(view: SessionView, *, is_paired: bool = False) -> Scene:
+def make_scene(view: SessionView, failures: Iterable[Trouble] = (), *, is_paired: bool = False) -> Scene:
     """Everything slow about a session, so that keys need none of it. `is_paired`: no window has an orphan."""
     spans = view.spans_at(view.now)
     if spans:
         view.stand(spans[0], view.pairing(view.now, spans), view.now)
     view.changes(view.now)
-    return Scene(view, view.sizes, find_trouble(view, is_paired=is_paired), view.is_estimated)
+    return Scene(view, view.sizes, find_troubles(view, failures, is_paired=is_paired), view.is_estimated)
 
 
 # ------------------------------------------------------------------------------------------------ what went wrong
 
 
-def find_trouble(view: SessionView, *, is_paired: bool = False) -> Trouble | None:
-    """The first orphan turn, else the turn at which the goal left, else the largest cut."""
-    return (None if is_paired else _first_orphan(view)) or _goal_lost(view) or _largest_cut(view)
+def find_troubles(
+    view: SessionView, failures: Iterable[Trouble] = (), *, is_paired: bool = False
+) -> tuple[Trouble, ...]:
+    """What went wrong, by turn: pins that left, orphans, `failures` of budgets, a window over its limit.
+
+    The first one is what `replay` calls the first failure. Where none of these happened, it is what the log does not
+    explain, else the largest cut.
+    """
+    found = [*_lost_pins(view), *(() if is_paired else _orphans(view)), *failures, *_over_limit(view)]
+    if found:
+        return tuple(sorted(found, key=lambda t: t.turn))
+    return tuple(_unexplained(view) or _largest_cut(view))
 
 
-def _first_orphan(view: SessionView) -> Trouble | None:
-    """Candidates come from the spans of calls and results alone; `pairing` has the last word on each."""
+def _lost_pins(view: SessionView) -> list[Trouble]:
+    """Pins that left: those of one kind that left at one turn are one trouble."""
+    lost: dict[tuple[int, str], list[Absence]] = {}
+    for absence in absences(view, len((view.base or view).blocks)):
+        lost.setdefault((absence.turn, absence.pin.kind), []).append(absence)
+    return [Trouble(turn, _lost_words(view, gone), gone[0].pin.block) for (turn, _), gone in lost.items()]
+
+
+def _lost_words(view: SessionView, gone: Sequence[Absence]) -> str:
+    first = gone[0]
+    what = f"the {first.pin.kind}" if len(gone) == 1 else f"{len(gone):,} pins ({first.pin.kind})"
+    life = view.life(first.pin.block)
+    before = next((s for s in life if s.end == first.turn and s.start < s.end), None)
+    if before is None:
+        return f"{what} never reached the window"
+    is_cleared = any(s.start == first.turn and s.form not in READABLE for s in life)
+    return f"{what} {'was cleared' if is_cleared else 'left the window'} ({why_left(view, before)})"
+
+
+def _orphans(view: SessionView) -> list[Trouble]:
+    """The turns at which a call or result comes to stand alone, each with the first that does.
+
+    Candidates come from the spans of calls and results alone; `pairing` has the last word on each.
+    """
     stays: dict[str, tuple[list[SpanRow], list[SpanRow]]] = {}
     for n in view.irregular:
         block = view.blocks[n]
@@ -71,35 +114,55 @@ def _first_orphan(view: SessionView) -> Trouble | None:
             if turn <= view.last and _stands(calls, turn) != _stands(results, turn):
                 candidates.add(turn)
                 break
-    for turn in sorted(candidates)[:50]:
-        orphans = view.pairing(turn).orphans
+    found: list[Trouble] = []
+    known: set[int] = set()
+    for turn in sorted(candidates)[:_ORPHANS]:
+        orphans = view.pairing(turn).orphans - known
         if orphans:
+            known |= orphans
             block = view.blocks[min(orphans)]
             word = "call without result" if block.kind == "tool_call" else "result without call"
-            return Trouble(turn, f"orphan {word}: {view.tool_of(block) or block.kind}", block.n)
-    return None
+            more = f" and {len(orphans) - 1:,} more" if len(orphans) > 1 else ""
+            found.append(Trouble(turn, f"orphan {word}: {view.tool_of(block) or block.kind}{more}", block.n))
+    return found
 
 
 def _stands(spans: Iterable[SpanRow], turn: int) -> bool:
     return any(s.start <= turn < s.end for s in spans)
 
 
-def _goal_lost(view: SessionView) -> Trouble | None:
-    lost: list[Trouble] = []
-    for pin in view.pins.values():
-        life = view.life(pin.block) if pin.kind == "goal" else ()
-        for span in life:
-            if span.start < span.end <= view.last and not _stands(life, span.end):
-                lost.append(Trouble(span.end, f"the goal left the window ({why_left(view, span)})", pin.block))
-                break
-    return min(lost, key=lambda t: t.turn, default=None)
+def _over_limit(view: SessionView) -> list[Trouble]:
+    limit, sizes = view.limit, view.sizes
+    turn = None if limit is None else next((t for t in range(1, view.now) if sizes[t] > limit), None)
+    if limit is None or turn is None:
+        return []
+    return [Trouble(turn, f"the window does not fit: {sizes[turn]:,} tokens, limit {limit:,}", None)]
 
 
-def _largest_cut(view: SessionView) -> Trouble | None:
-    if not view.cuts:
-        return None
-    cut = max(view.cuts, key=lambda c: c.dropped)
-    return Trouble(cut.turn, f"largest cut: {cut.dropped:,} blocks left ({cut_words(cut)})", None)
+def _unexplained(view: SessionView) -> list[Trouble]:
+    found = []
+    for cut in view.cuts:
+        if cut.kind == "unexplained":
+            before, after = view.cut_sizes(cut)
+            what = f"recorded size fell from {_number(before)} to {_number(after)} with nothing logged"
+            found.append(Trouble(cut.turn, what, None))
+    return sorted(found, key=lambda t: t.turn)
+
+
+def _largest_cut(view: SessionView) -> list[Trouble]:
+    cut = max(view.cuts, key=lambda c: c.dropped, default=None)
+    if cut is None:
+        return []
+    left = f"{_blocks(cut.dropped)} left" if cut.dropped else "no block left, contents were cleared"
+    return [Trouble(cut.turn, f"largest cut: {left} ({cut_words(cut)})", None)]
+
+
+def _number(value: int | None) -> str:
+    return "unknown" if value is None else f"{value:,}"
+
+
+def _blocks(count: int) -> str:
+    return f"{count:,} block{'' if count == 1 else 's'}"
 
 
 def why_left(view: SessionView, span: SpanRow) -> str:

@@ -21,7 +21,7 @@ from ctxview.tui.cells import shown
 from ctxview.tui.compare import CompareScreen, Comparison, compare
 from ctxview.tui.contract import TraceLike
 from ctxview.tui.detail import DetailPane, span_of
-from ctxview.tui.facts import Scene, breadcrumbs, status
+from ctxview.tui.facts import Scene, Trouble, breadcrumbs, status
 from ctxview.tui.filters import Filter, FilterScreen, choices
 from ctxview.tui.keys import bindings
 from ctxview.tui.lines import Breadcrumb, FilterLine, KeyLine, Status, issues_words
@@ -62,6 +62,8 @@ class MainScreen(Screen[None]):
         self._zoom = 1
         self._filter = Filter()
         self._mark: Focus | None = None
+        self._trouble: Trouble | None = None
+        """What `!` told last."""
         self._ledger: tuple[Scene, Ledger, str] | None = None
         """The ledger of a session, and why the file beside the trace could not be read."""
         self.search = Search(self)
@@ -309,13 +311,18 @@ class MainScreen(Screen[None]):
             self.say(f"no {'later' if by > 0 else 'earlier'} change of this block", "warn")
 
     def action_trouble(self) -> None:
-        trouble = self.scene.trouble
-        if trouble is None:
-            self.say("nothing went wrong that can be told without checks", "good")
+        troubles = self.scene.troubles
+        if not troubles:
+            self.say("nothing went wrong: no pin left, no orphan, no window over its limit", "good")
             return
+        told = self._trouble
+        is_next = told is not None and told in troubles and told.turn == self.place.turn
+        at = (troubles.index(told) + 1) % len(troubles) if is_next and told is not None else 0
+        trouble = self._trouble = troubles[at]
         block = None if trouble.block is None else self.scene.view.blocks[trouble.block].id
         self.jump(trouble.turn, block)
-        self.say(f"! turn {trouble.turn:,}: {trouble.what}", "bad")
+        which = f"{at + 1:,} of {len(troubles):,}, " if len(troubles) > 1 else ""
+        self.say(f"! {which}turn {trouble.turn:,}: {trouble.what}", "bad")
 
     def action_history(self, by: int) -> None:
         if by < 0 and self._past_at == len(self._past) and self._past and self._past[-1] != self.place:

@@ -64,13 +64,11 @@ def make_alternate(recorded: Scene, stack: Stack) -> Alternate:
             if stack.is_recorded:
                 return Alternate(replayed, recorded)
             is_paired = bool(stack.layers) and not any(layer.unsafe for layer in stack.layers)
-            scene = make_scene(replayed.view, is_paired=is_paired)
+            failures = [Trouble(f.turn, f"{f.layer}: over its budget", None) for f in replayed.failures]
+            scene = make_scene(replayed.view, failures, is_paired=is_paired)
         finally:
             if was:
                 gc.enable()
-    if replayed.failures:
-        first = replayed.failures[0]
-        scene = replace(scene, trouble=Trouble(first.turn, f"{first.layer}: over its budget", None))
     return Alternate(replayed, scene)
 
 

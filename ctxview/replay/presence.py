@@ -10,17 +10,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from ctxview.ledger.encoding import holds_value
-from ctxview.model import NEVER, Form, Pin, SpanRow
+from ctxview.model import NEVER, SpanRow
 from ctxview.policies.facts import Facts
 from ctxview.window import SessionView
+from ctxview.window.absence import LOSSES as PINS
+from ctxview.window.absence import READABLE as READABLE
+from ctxview.window.absence import Stretch, carried_stretches, first_gap, joined, own_stretches, put_in, stays_of
 
-LOSSES: Final = ("goal", "constraint", "preference", "decision", "denial", "approval", "value")
+LOSSES: Final = (*PINS, "value")
 """What a run can lose, as `replay --json` names it."""
-REQUIRED: Final = frozenset(LOSSES)
-READABLE: Final[frozenset[Form]] = frozenset({"verbatim", "flagged"})
-
-Stretch = tuple[int, int]
-"""From a turn up to but not including another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +36,8 @@ class Presence:
 def presence(view: SessionView, facts: Facts, blocks: int) -> Presence:
     """`blocks`: number of the session's own blocks; those above were put in."""
     now = view.now
-    pins = [p for n in range(blocks) for p in facts.pins(n) if p.kind in REQUIRED]
-    inserted = _inserted(view, blocks)
+    pins = [p for n in range(blocks) for p in facts.pins(n) if p.kind in PINS]
+    stays, inserted = stays_of(view, {p.block for p in pins}), put_in(view, blocks)
     present, required = [0] * (now + 2), [0] * (now + 2)
     lost: dict[str, int | None] = dict.fromkeys(LOSSES)
     for pin in pins:
@@ -47,32 +45,17 @@ def presence(view: SessionView, facts: Facts, blocks: int) -> Presence:
         if start >= end:
             continue
         _add(required, start, end)
-        stood = _joined(_pin_stretches(view, pin, inserted), start, end)
+        own = own_stretches(view, pin, stays.get(pin.block, ()))
+        stood = joined([*own, *carried_stretches(view, pin, inserted)], start, end)
         for a, b in stood:
             _add(present, a, b)
         _lose(lost, pin.kind, stood, start, min(end, now))
     for row in facts.ledger():
         if row.value and row.since < now:
-            stood = _joined(_value_stretches(view, row.value, inserted, blocks), row.since, now)
+            stood = joined(_value_stretches(view, row.value, inserted, blocks), row.since, now)
             _lose(lost, "value", stood, row.since, now)
     first = min((t for kind, t in lost.items() if t is not None and kind != "value"), default=None)
     return Presence(_summed(present), _summed(required), lost, first)
-
-
-def _inserted(view: SessionView, blocks: int) -> list[tuple[SpanRow, str]]:
-    return [(s, view.text(s.content)) for s in view.spans if s.block >= blocks and s.start < s.end]
-
-
-def _pin_stretches(view: SessionView, pin: Pin, inserted: Sequence[tuple[SpanRow, str]]) -> Iterable[Stretch]:
-    own = view.blocks[pin.block].content
-    for span in view.life(pin.block):
-        if span.start < span.end and (span.form in READABLE or span.content == own):
-            yield span.start, span.end
-    if inserted:
-        quote = pin.quote.rstrip("…") or view.text(own)
-        for span, text in inserted:
-            if quote and len(text) >= len(quote) and quote in text:
-                yield span.start, span.end
 
 
 def _value_stretches(
@@ -91,28 +74,10 @@ def _value_stretches(
             yield span.start, span.end
 
 
-def _joined(stretches: Iterable[Stretch], start: int, end: int) -> list[Stretch]:
-    """The stretches inside start .. end, overlapping ones as one."""
-    found: list[Stretch] = []
-    for a, b in sorted(stretches):
-        a, b = max(a, start), min(b, end)
-        if a >= b:
-            continue
-        if found and a <= found[-1][1]:
-            found[-1] = (found[-1][0], max(b, found[-1][1]))
-        else:
-            found.append((a, b))
-    return found
-
-
 def _lose(lost: dict[str, int | None], kind: str, stood: Sequence[Stretch], start: int, end: int) -> None:
     """Note the first turn from start on, before `end`, that no stretch covers."""
-    gap = start
-    for a, b in stood:
-        if a > gap:
-            break
-        gap = b
-    if gap < end and (lost[kind] is None or gap < (lost[kind] or NEVER)):
+    gap = first_gap(stood, start, end)
+    if gap is not None and gap < (lost[kind] or NEVER):
         lost[kind] = gap
 
 

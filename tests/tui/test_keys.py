@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import WIDE, running
 from fake import FakeTrace, make_view
 
 from ctxview.focus import NOW, Focus
+from ctxview.ingest import open_trace
+from ctxview.model import CutRow
+from ctxview.policies import parse_stack
+from ctxview.sample_traces import sample_path
 from ctxview.tui.block_list import BlockList, Gone, GoneMany, Unlogged
 from ctxview.tui.detail import DetailPane
+from ctxview.tui.facts import make_scene
 from ctxview.tui.keys import KEYS
 from ctxview.tui.overlays import DetailScreen, ReportScreen
+from ctxview.tui.stacks import make_alternate
+from ctxview.window.view import SessionView
 
 
 async def test_opening_names_the_first_trouble_and_shows_the_last_turn(size):
@@ -109,14 +117,50 @@ async def test_trouble_key_goes_there_and_history_comes_back(size):
         assert "no later place" in s.text()
 
 
-async def test_orphans_come_before_the_goal():
+async def test_trouble_key_goes_on_to_the_next_trouble_and_wraps(size):
     trace = FakeTrace("t", (make_view(orphan_at=3),))
-    async with running(trace, size=WIDE) as s:
-        trouble = s.main.scene.trouble
-        assert trouble.what == "orphan call without result: Bash"
-        assert trouble.turn == 4
-        assert s.main.scene.view.pairing(4).orphans
-        assert not s.main.scene.view.pairing(3).orphans
+    async with running(trace, size=size) as s:
+        assert [(t.turn, t.what) for t in s.main.scene.troubles] == [
+            (4, "orphan call without result: Bash"),
+            (5, "the goal left the window (compact)"),
+        ]
+        for turn, which in ((4, "1 of 2"), (5, "2 of 2"), (4, "1 of 2")):
+            await s.press("!")
+            assert s.place.turn == turn
+            assert f"! {which}, turn {turn}: " in s.text()
+        await s.press("G", "!")
+        assert s.place.turn == 4, "away from where it led, it begins with the first again"
+
+
+@pytest.mark.parametrize("name", ["collapse", "refund"])
+@pytest.mark.parametrize("stack", ["recorded", "history", "pin-goal:n=6", "keep-last-n", "pinned-rolling:budget=300"])
+def test_the_first_trouble_is_the_first_failure_that_replay_counts(name, stack):
+    with open_trace([str(sample_path(name))]) as trace:
+        made = make_alternate(make_scene(trace.view(None)), parse_stack(stack))
+        first = made.replayed.metrics.totals.first_failure
+        assert (made.scene.trouble and made.scene.trouble.turn) == first
+
+
+def test_a_pin_that_left_is_dated_by_the_first_window_without_it():
+    with open_trace([str(sample_path("refund"))]) as trace:
+        scene = make_scene(trace.view(None))
+    found = [(t.turn, t.what) for t in scene.troubles]
+    assert found[:3] == [
+        (5, "the goal left the window (truncate)"),
+        (5, "the constraint left the window (truncate)"),
+        (7, "the denial left the window (truncate)"),
+    ]
+
+
+def test_a_fall_that_the_log_does_not_explain_names_its_sizes():
+    view = make_view(turns=3, cut_every=0)
+    fall = CutRow(0, 3, "unexplained", None, 90_000, 12_000, 0, 4, None, "trace.jsonl", 3)
+    fallen = SessionView(
+        view.row, view.turns, view.blocks, view.spans, view.edits, [fall], view.audit, view.texts, facts=view.facts
+    )
+    assert [(t.turn, t.what) for t in make_scene(fallen).troubles] == [
+        (3, "recorded size fell from 90,000 to 12,000 with nothing logged")
+    ]
 
 
 async def test_enter_shows_the_block_in_full_and_escape_goes_back(size):

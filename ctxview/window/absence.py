@@ -1,0 +1,108 @@
+"""Which pins a session's windows lack, and from which turn on: one rule for the screen and for `replay`.
+
+A pin stands while its block does, in its own words or flagged; or while a text that a policy put in carries its quote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ctxview.model import Form, Pin, SpanRow
+from ctxview.window.table import column, pick
+from ctxview.window.view import SessionView
+
+LOSSES: Final = ("goal", "constraint", "preference", "decision", "denial", "approval")
+"""Kinds of pins that a run can lose, the gravest first."""
+READABLE: Final[frozenset[Form]] = frozenset({"verbatim", "flagged"})
+
+Stretch = tuple[int, int]
+"""From a turn up to but not including another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    pin: Pin
+    turn: int
+    """First turn that was sent while the pin held and whose window lacks it."""
+
+
+def absences(view: SessionView, blocks: int) -> list[Absence]:
+    """The pins of the kinds in LOSSES that some window lacks, by turn, then as LOSSES has them.
+
+    `blocks`: number of the session's own blocks; those above were put in.
+    """
+    pins = [p for p in view.facts.pins if p.kind in LOSSES and p.block < blocks]
+    stays = stays_of(view, {p.block for p in pins})
+    carriers: Sequence[tuple[SpanRow, str]] | None = None
+    found = []
+    for pin in pins:
+        start, end = max(1, pin.since), min(pin.until, view.now)
+        own = list(own_stretches(view, pin, stays.get(pin.block, ())))
+        gap = first_gap(joined(own, start, end), start, end)
+        if gap is not None:
+            carriers = put_in(view, blocks) if carriers is None else carriers
+            own += carried_stretches(view, pin, carriers)
+            gap = first_gap(joined(own, start, end), start, end)
+        if gap is not None:
+            found.append(Absence(pin, gap))
+    return sorted(found, key=lambda a: (a.turn, LOSSES.index(a.pin.kind), a.pin.block))
+
+
+def stays_of(view: SessionView, wanted: Collection[int]) -> Mapping[int, Sequence[SpanRow]]:
+    """The spans of several blocks, each block's oldest first, in one pass over all spans."""
+    found: dict[int, list[SpanRow]] = {}
+    if wanted:
+        indexes = [i for i, n in enumerate(column(view.spans, "block")) if n in wanted]
+        for span in pick(view.spans, indexes):
+            found.setdefault(span.block, []).append(span)
+    return found
+
+
+def put_in(view: SessionView, blocks: int) -> Sequence[tuple[SpanRow, str]]:
+    """The spans of blocks that a policy put into some window, with their texts."""
+    indexes = [i for i, n in enumerate(column(view.spans, "block")) if n >= blocks]
+    return [(s, view.text(s.content)) for s in pick(view.spans, indexes) if s.start < s.end]
+
+
+def own_stretches(view: SessionView, pin: Pin, stays: Iterable[SpanRow]) -> Iterable[Stretch]:
+    """The turns whose windows hold the pinned block in its own words or flagged."""
+    own = view.blocks[pin.block].content
+    for span in stays:
+        if span.start < span.end and (span.form in READABLE or span.content == own):
+            yield span.start, span.end
+
+
+def carried_stretches(view: SessionView, pin: Pin, carriers: Sequence[tuple[SpanRow, str]]) -> Iterable[Stretch]:
+    """The turns whose windows hold a text that was put in and carries the pin's quote."""
+    if not carriers:
+        return
+    quote = pin.quote.rstrip("…") or view.text(view.blocks[pin.block].content)
+    for span, text in carriers:
+        if quote and len(text) >= len(quote) and quote in text:
+            yield span.start, span.end
+
+
+def joined(stretches: Iterable[Stretch], start: int, end: int) -> list[Stretch]:
+    """The stretches inside start .. end, overlapping ones as one."""
+    found: list[Stretch] = []
+    for a, b in sorted(stretches):
+        a, b = max(a, start), min(b, end)
+        if a >= b:
+            continue
+        if found and a <= found[-1][1]:
+            found[-1] = (found[-1][0], max(b, found[-1][1]))
+        else:
+            found.append((a, b))
+    return found
+
+
+def first_gap(stood: Sequence[Stretch], start: int, end: int) -> int | None:
+    """The first turn from `start` on, before `end`, that no stretch covers; the stretches are `joined`."""
+    gap = start
+    for a, b in stood:
+        if a > gap:
+            break
+        gap = b
+    return gap if gap < end else None
