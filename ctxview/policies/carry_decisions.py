@@ -1,10 +1,13 @@
 """`carry-decisions`: a trim whose marker is true. What was decided, laid down or left open in the dropped messages
 stands behind it verbatim, each as an item of its own.
+
+A result that is among the last messages while its call was dropped cannot be sent: pairing repair takes it. So what is
+pinned in it is carried as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from ctxview.model import NEVER, Pin
@@ -16,7 +19,7 @@ from ctxview.policies.policy import Context, Param, Params, Policy
 from ctxview.policies.step import Restart, Shed, Step, Stretch, leaving
 from ctxview.policies.window import Window
 
-_MARKER: Final = "[{n} earlier messages dropped; {m} things settled or left open in them follow]"
+_MARKER: Final = "[earlier messages dropped: {n}; settled or left open in them, and carried below: {m}]"
 _STANDS: Final = "stands for what was dropped"
 
 
@@ -29,8 +32,10 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     goal = next((i for i, m in enumerate(messages) if any(ctx.is_pinned(e, ("goal",)) for e in m.entries)), 0)
     gone = [m for i, m in enumerate(messages[:tail]) if i != goal]
     entries = blocks_of(gone)
+    torn = {e.item.group for e in entries if _is_half(e)}
+    follow = [e for e in blocks_of(messages[tail:]) if e.item.group in torn and _is_half(e)]
     anchor = messages[goal].entries[-1].n if goal < tail else None
-    notes = _notes(entries, kinds_of(ctx.params, "kinds"), anchor, ctx)
+    notes = _notes([*entries, *follow], kinds_of(ctx.params, "kinds"), anchor, ctx)
     numbers = tuple(e.n for e in entries)
     marker = _marker(len(gone), len(notes), anchor, ())._replace(covers=numbers, news=None)
     reason = f"neither the goal nor among the last {n:,} messages"
@@ -48,15 +53,24 @@ class _Carrying(HeadAndTail):
         self._pinned: set[int] = set()
         """The blocks of `_pins`."""
         self._carriers: list[Entry] = []
-        """The dropped blocks among them."""
+        """The blocks among them that were dropped, or that lost their pair."""
+        self._halves: dict[int, list[Entry]] = {}
+        """Turn group -> the calls and results of it that are among them."""
+        self._torn: set[int] = set()
+        """Turn groups of which a call or a result was dropped."""
         self._counts: dict[tuple[str, int], int] = {}
         """Tokens of a marker by its wording and the digits of its number."""
 
     def arrive(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
         if self._pins is None:
             self._begin(ctx)
-        elif is_pinned_late(self._pins, entries, ctx.turn) or any(p.until == ctx.turn for p in self._pins):
+        elif (
+            is_pinned_late(self._pins, entries, ctx.turn)
+            or any(p.until == ctx.turn for p in self._pins)
+            or any(e.n in self._pinned and e.item.group in self._torn and _is_half(e) for e in entries)
+        ):
             raise Restart
+        self._keep_halves(entries)
         return super().arrive(entries, ctx)
 
     def _begin(self, ctx: Context) -> Sequence[Pin]:
@@ -64,15 +78,24 @@ class _Carrying(HeadAndTail):
         self._pinned = {p.block for p in self._pins}
         return self._pins
 
+    def _keep_halves(self, entries: Sequence[Entry]) -> None:
+        for e in entries:
+            if e.n in self._pinned and _is_half(e):
+                self._halves.setdefault(e.item.group, []).append(e)
+
     def stand_ins(self, news: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
         return self._stand_ins(news, self._dropped, self.after, ctx)
 
     def _stand_ins(self, news: Sequence[Entry], dropped: int, after: int | None, ctx: Context) -> Sequence[Edit]:
-        more = [e for e in news if e.n in self._pinned]
+        known = {e.n for e in self._carriers}
+        torn = {e.item.group for e in news if _is_half(e)}
+        self._torn |= torn
+        leaving = [e for e in news if e.n in self._pinned]
+        halves = [e for group in torn for e in self._halves.get(group, ())]
+        more = {e.n: e for e in (*leaving, *halves) if e.n not in known}
         is_same = not more and self._insert is not None and after == self._after
         if not is_same:
-            known = {e.n for e in self._carriers}
-            self._carriers = sorted([*self._carriers, *more], key=lambda e: e.pos)
+            self._carriers = sorted([*self._carriers, *more.values()], key=lambda e: e.pos)
             notes = _notes(self._carriers, self._kinds, after, ctx)
             self._after, self._insert = after, _numbered(len(notes), after)
         assert self._insert is not None
@@ -102,17 +125,48 @@ class _Carrying(HeadAndTail):
         numbers = [messages.counts[turn] - self._n - 1 for turn in turns]
         tokens: list[int] = []
         marks: dict[int, tuple[Sequence[Insert], Numbered]] = {}
+        halves = _halves(messages.entries, self._pinned)
+        if halves and _come_torn(stretch, turns, bounds, halves):
+            return None
+        self._keep_halves(messages.entries)
+        noted = self._pinned | halves.keys()
         after = messages.ns[bounds[0] - 1] if turns else None
         for index, turn in enumerate(turns):
-            if index == 0 or not self._pinned.isdisjoint(messages.ns[bounds[index] : bounds[index + 1]]):
+            if index == 0 or not noted.isdisjoint(messages.ns[bounds[index] : bounds[index + 1]]):
                 ctx.turn = turn
                 news = messages.entries[bounds[index] : bounds[index + 1]]
-                found = self._stand_ins(news, numbers[index], after, ctx)
-                assert self._insert is not None
-                marks[index] = [e for e in found if isinstance(e, Insert)], self._insert
+                put = [e for e in self._stand_ins(news, numbers[index], after, ctx) if isinstance(e, Insert)]
+                if put and self._insert is not None:
+                    marks[index] = put, self._insert
             assert self._insert is not None
             tokens.append(self._tokens_of(self._insert, numbers[index], ctx))
         return Shed(messages, turns, bounds, Drops((), RULE, self._reason, self._evidence), KEY, marks, numbers, tokens)
+
+
+def _is_half(entry: Entry) -> bool:
+    """A call or a part of a result: of no use without the other."""
+    return entry.kind == "tool_call" or entry.item.call >= 0
+
+
+def _halves(entries: Sequence[Entry], pinned: Collection[int]) -> dict[int, int]:
+    """The calls and results of the turn groups in which one of them is pinned, with their group."""
+    groups = {e.item.group for e in entries if e.n in pinned and _is_half(e)}
+    return {e.n: e.item.group for e in entries if e.item.group in groups and _is_half(e)} if groups else {}
+
+
+def _come_torn(stretch: Stretch, turns: Sequence[int], bounds: Sequence[int], halves: Mapping[int, int]) -> bool:
+    """Whether anything of a group arrives after a part of it left."""
+    arrives: dict[int, int] = {}
+    for turn, entries in enumerate(stretch.arrivals):
+        for e in entries:
+            if e.n in halves:
+                arrives[halves[e.n]] = turn
+    ns = stretch.messages.ns
+    return any(
+        n in halves and arrives[halves[n]] > turn
+        for index, turn in enumerate(turns)
+        for n in ns[bounds[index] : bounds[index + 1]]
+    )
 
 
 def _marker(dropped: int, carried: int, after: int | None, news: Sequence[int]) -> Insert:

@@ -124,6 +124,15 @@ def test_refund_under_its_own_baseline_is_what_was_recorded() -> None:
     assert "messages.1: unexpected `tool_use_id`" in done.metrics.provider_error
 
 
+@pytest.mark.parametrize("n", [1, 2, 5, 6, 7])
+def test_refund_under_carry_decisions_never_loses_a_denial_whose_call_was_dropped(n: int) -> None:
+    done = under("refund", f"carry-decisions:n={n}")
+    assert {kind for kind, turn in done.metrics.totals.lost.items() if turn is not None} == set()
+    assert all(holds(done.view, turn, "DENIED by policy: refunds above 500.00 EUR") for turn in range(4, 16))
+    planned = replay(recorded("refund"), parse_stack(f"carry-decisions:n={n}"), naive=True)
+    assert list(done.sizes) == list(planned.sizes)
+
+
 def test_refund_under_compact_groups_loses_nothing_and_fits() -> None:
     done = under("refund", "compact-groups:max=2000:trigger=0.8:keep=2")
     view, totals = done.view, done.metrics.totals
