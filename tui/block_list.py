@@ -8,8 +8,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, overload
 
 from textual.events import Click
 from textual.geometry import Region
@@ -25,6 +26,7 @@ from ctxview.tui.line_view import LineView
 from ctxview.tui.palette import GLYPHS, Brush, Words, brush, kind_ink, telling
 from ctxview.tui.text_rows import lit_words
 from ctxview.window import Needle
+from ctxview.window.table import column, pick
 from ctxview.window.view import SessionView
 
 _GONE_ROWS: Final = 12
@@ -67,6 +69,37 @@ class GoneMany:
 Row: TypeAlias = SpanRow | Gone | GoneMany | Unlogged
 
 
+class Rows(Sequence[Row]):
+    """The rows of a window. A block's own is made when it is read: a screen shows few of 20,000."""
+
+    def __init__(self, view: SessionView, items: Sequence[int | Row]) -> None:
+        """`items`: rows, or for a block that stands the index of its span."""
+        self._view = view
+        self._items = items
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        if isinstance(index, slice):
+            return Rows(self._view, self._items[index])
+        return row_of(self._view, self._items[index])
+
+    @cached_property
+    def blocks(self) -> Sequence[int | None]:
+        """`block_of` of each row."""
+        blocks = column(self._view.spans, "block")
+        return [blocks[item] if isinstance(item, int) else block_of(item) for item in self._items]
+
+
+def row_of(view: SessionView, item: int | Row) -> Row:
+    return view.spans[item] if isinstance(item, int) else item
+
+
 class Keeps(Protocol):
     """What lets some blocks through and others not."""
 
@@ -78,43 +111,45 @@ class Keeps(Protocol):
 
 def rows_at(
     view: SessionView, turn: int, block: int | None = None, kept: Keeps | None = None
-) -> tuple[list[Row], dict[int, str]]:
+) -> tuple[Rows, dict[int, str]]:
     """The rows of the window at `turn`, and the change mark of each block that has one.
 
     `block` gets a row of its own even among many that left. `kept` leaves out what does not pass.
     """
     changes = view.changes(turn)
-    spans: Sequence[SpanRow] = view.spans_at(turn)
-    rows: list[Row] = list(spans if kept is None else kept.keep(view, turn, spans))
-    left = [n for n, change in changes.items() if change.what == "-"]
+    standing = view.standing(turn)
+    items: list[int | Row] = [*standing] if kept is None else [*kept.keep(view, turn, pick(view.spans, standing))]
+    left = {n for n, change in changes.items() if change.what == "-"}
     if kept is not None:
-        left = [n for n in left if kept.takes(view.blocks[n], ("absent",))]
-    gone = sorted((_last_span(view, n, turn) for n in left), key=lambda s: s.pos)
+        left = {n for n in left if kept.takes(view.blocks[n], ("absent",))}
+    ended = view.ended_at(turn) if left else []
+    gone = sorted((s for s in ended if s.block in left and s.start < turn), key=_pos)
     few, many_gone = gone, []
     if len(gone) > _GONE_ROWS:  # a pin that left is never hidden among the others
         few = [s for s in gone if s.block == block or s.block in view.pins]
         many_gone = [s for s in gone if s.block != block and s.block not in view.pins]
+
+    def place(item: int | Row) -> float:
+        return row_of(view, item).pos
+
     for span in few:
-        rows.insert(bisect_left(rows, span.pos, key=_pos), Gone(span))
+        items.insert(bisect_left(items, span.pos, key=place), Gone(span))
     if many_gone:
         cut = next((c for c in view.cuts if c.turn == turn), None)
         many = GoneMany(len(many_gone), sum(s.tokens for s in many_gone), cut, many_gone[0].pos)
-        rows.insert(bisect_left(rows, many.pos, key=_pos), many)
+        items.insert(bisect_left(items, many.pos, key=place), many)
+    marks = {n: change.what for n, change in changes.items()}
     if kept is not None:
-        return rows, {n: change.what for n, change in changes.items()}
+        return Rows(view, items), marks
     call, sizes = view.turn(turn), view.tokens(turn)
     missing = call.missing if call else ()
     if sizes.unlogged or (missing and sizes.unlogged is None):
-        rows.insert(0, Unlogged(sizes.unlogged, missing, call is not None and call.fidelity == "exact"))
-    return rows, {n: change.what for n, change in changes.items()}
+        items.insert(0, Unlogged(sizes.unlogged, missing, call is not None and call.fidelity == "exact"))
+    return Rows(view, items), marks
 
 
 def _pos(row: Row) -> float:
     return row.pos
-
-
-def _last_span(view: SessionView, block: int, turn: int) -> SpanRow:
-    return next(s for s in view.life(block) if s.end == turn and s.start < turn)
 
 
 def block_of(row: Row) -> int | None:
@@ -137,7 +172,7 @@ class BlockList(LineView, can_focus=True, inherit_bindings=False):
 
     scene: Scene | None = None
     turn: int = 1
-    rows: Sequence[Row] = ()
+    rows: Rows | tuple[()] = ()
     marks: Mapping[int, str] = MappingProxyType({})
     pairing: Pairing = _NOBODY
     needle: Needle | None = None
@@ -187,10 +222,9 @@ class BlockList(LineView, can_focus=True, inherit_bindings=False):
             self.refresh()
 
     def _find(self, block: int | None, before: Row | None) -> int:
-        if block is not None:
-            for index, candidate in enumerate(self.rows):
-                if block_of(candidate) == block:
-                    return index
+        index = self._row_of(block)
+        if index is not None:
+            return index
         last = max(0, len(self.rows) - 1)
         if before is not None:
             return min(last, bisect_left(self.rows, before.pos, key=_pos))
@@ -198,8 +232,12 @@ class BlockList(LineView, can_focus=True, inherit_bindings=False):
             spans = self.scene.view.life(block)
             if spans:
                 return min(last, bisect_left(self.rows, spans[-1].pos, key=_pos))
-        new = (i for i, r in enumerate(self.rows) if isinstance(r, SpanRow) and self.marks.get(r.block) == "+")
-        return next(new, last)
+        blocks = self.rows.blocks if self.rows else ()
+        return next((i for i, n in enumerate(blocks) if n is not None and self.marks.get(n) == "+"), last)
+
+    def _row_of(self, block: int | None) -> int | None:
+        blocks = self.rows.blocks if self.rows else ()
+        return blocks.index(block) if block is not None and block in blocks else None
 
     @property
     def current(self) -> Row | None:
@@ -207,7 +245,7 @@ class BlockList(LineView, can_focus=True, inherit_bindings=False):
 
     def go(self, block: int) -> bool:
         """Put the cursor on a block, and say whether it has a row."""
-        index = next((i for i, item in enumerate(self.rows) if block_of(item) == block), None)
+        index = self._row_of(block)
         if index is not None:
             self.cursor = index
         return index is not None

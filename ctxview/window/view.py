@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Final, TypeVar
 
 from ctxview.annotate import Facts, Pairing, find_pins, pair
@@ -41,7 +41,12 @@ _PREVIEWS: Final = 2_048
 _NEAR: Final = 64
 """Blocks between a call and its result, at most, where one is looked for: agents make so many calls at once."""
 _CHECKPOINT: Final = 128
-"""Turns between remembered windows: bounds the spans one window query has to look at."""
+"""Turns between remembered windows, at least: bounds the spans one window query has to look at."""
+_SCANS: Final = 100
+"""Questions that are answered by going through all spans, where quick answers are postponed."""
+_LONE: Final = -1
+_ODD: Final = -2
+"""Instead of a partner: the block is no call and no result; other blocks have its call id, or none that fits."""
 
 _READ: Final = 2_048
 _READ_CHARS: Final = 4_000_000
@@ -128,10 +133,32 @@ class SessionView:
         self._texts = texts
         self._texts_many = texts_many
         self._previews: dict[int, str] = {}
+        self._scans_left = 0
         self._starts: Sequence[int] = column(self.spans, "start")
         self._ends: Sequence[int] = column(self.spans, "end")
         self._places: Sequence[float] = column(self.spans, "pos")
         self._blocks: Sequence[int] = column(self.spans, "block")
+
+    # ------------------------------------------------------------- being made
+
+    def postpone(self) -> None:
+        """Answer by going through all spans at first, as it takes less time for one window than what quick answers
+        need takes to be made."""
+        self._scans_left = _SCANS
+
+    def _scan(self) -> bool:
+        """Whether to answer by going through all spans."""
+        self._scans_left = max(0, self._scans_left - 1)
+        return self._scans_left > 0
+
+    def settle(self, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Make all that quick answers need: call it in a thread. False when `stop()` turned true before the end."""
+        for name in ("limit", "_ending", "_checkpoints", "_stays", "_loose", "counted_series", "sizes"):
+            if stop():
+                return False
+            getattr(self, name)
+        self._scans_left = 0
+        return True
 
     # ------------------------------------------------------------------ turns
 
@@ -170,15 +197,18 @@ class SessionView:
 
     def spans_at(self, turn: int) -> list[SpanRow]:
         """The spans of the window at `turn`, in window order."""
-        return pick(self.spans, self._standing(turn))
+        return pick(self.spans, self.standing(turn))
 
-    def _standing(self, turn: int) -> list[int]:
-        """Indexes of the spans of the window at `turn`, in window order."""
-        at = min(turn // _CHECKPOINT, len(self._checkpoints) - 1)
-        low, high = bisect_right(self._starts, at * _CHECKPOINT), bisect_right(self._starts, turn)
-        ends = self._ends
-        found = [i for i in self._checkpoints[at] if ends[i] > turn]
-        found += [i for i in range(low, high) if ends[i] > turn]
+    def standing(self, turn: int) -> list[int]:
+        """Indexes into `spans` of the window at `turn`, in window order."""
+        ends, high = self._ends, bisect_right(self._starts, turn)
+        if self._scan():
+            found = [i for i, end in enumerate(islice(ends, high)) if end > turn]
+        else:
+            turns, low_bounds, marks = self._checkpoints
+            at = bisect_right(turns, turn) - 1
+            found = [i for i in marks[at] if ends[i] > turn]
+            found += [i for i in range(low_bounds[at], high) if ends[i] > turn]
         found.sort(key=self._places.__getitem__)
         return found
 
@@ -225,16 +255,21 @@ class SessionView:
     def pairing(self, turn: int, spans: Sequence[SpanRow] | None = None) -> Pairing:
         """Orphans and duplicates of the window at `turn`."""
         if spans is None:
-            numbers = [self._blocks[i] for i in self._standing(turn)]
+            numbers = [self._blocks[i] for i in self.standing(turn)]
         else:
             numbers = [s.block for s in spans]
-        loose = self._loose
-        found = pair(pick(self.blocks, [n for n in numbers if loose[n]]))
+        if self._scan():
+            asked = self._unmatched(numbers)
+        else:
+            loose = self._loose
+            asked = [n for n in numbers if loose[n]]
+        found = pair(pick(self.blocks, asked))
         if turn < self.now or not found.orphan_calls:
             return found
-        waiting = set()  # calls that may still be answered
+        waiting = set()  # calls that may still be answered: nothing but what a policy recites follows them
+        own = len(self.base.blocks) if self.base is not None else len(self.blocks)
         for n in reversed(numbers):
-            if self.blocks[n].role != "assistant":
+            if n < own and self.blocks[n].role != "assistant":
                 break
             waiting.add(n)
         return replace(found, orphan_calls=found.orphan_calls - waiting)
@@ -266,6 +301,8 @@ class SessionView:
 
     def ended_at(self, turn: int) -> list[SpanRow]:
         """The spans that `turn` is the first not to hold, those that no call ever saw included, in order of start."""
+        if self._scan():
+            return pick(self.spans, [i for i, end in enumerate(self._ends) if end == turn])
         return pick(self.spans, self._ending.of(turn))
 
     def edits_at(self, turn: int) -> tuple[EditRow, ...]:
@@ -343,7 +380,7 @@ class SessionView:
         if turn is None:
             indexes: Sequence[int] = [i for i in range(len(self.spans)) if self._starts[i] < self._ends[i]]
         else:
-            indexes = self._standing(turn)
+            indexes = self.standing(turn)
         needle, counts = Needle(query), dict[int, int]()
         for keys in self._batches(indexes, contents) if query else ():
             if stop():
@@ -367,6 +404,8 @@ class SessionView:
     @cached_property
     def limit(self) -> int | None:
         """The model's context size in tokens, by the rules of `ctxview.window.limits`."""
+        if self.base is not None:
+            return self.base.limit
         return limit_of(self.row, self.turns)
 
     def stretch(self, turn: int) -> Stretch | None:
@@ -379,6 +418,9 @@ class SessionView:
         return fitted.factor if fitted else 1.0
 
     def counted(self, turn: int) -> int:
+        if self._scan():
+            tokens = column(self.spans, "tokens")
+            return sum(tokens[i] for i in self.standing(turn))
         return sum(series[turn] for series in self.counted_series.values())
 
     def tokens(self, turn: int) -> Tokens:
@@ -407,7 +449,13 @@ class SessionView:
 
     def size(self, turn: int) -> int:
         """The best known size: recorded, else calibrated, else counted. Simulated: with what was never logged."""
-        return self.sizes[turn]
+        if not self._scan():
+            return self.sizes[turn]
+        sizes = self.tokens(turn)
+        if sizes.recorded is not None:
+            return sizes.recorded
+        scaled = round(self.factor(turn) * sizes.counted)
+        return scaled if self.base is None else scaled + (sizes.unlogged or 0)
 
     @cached_property
     def sizes(self) -> Sequence[int]:
@@ -465,15 +513,22 @@ class SessionView:
         """(turn, tokens) of the largest window; None without turns."""
         if not self.turns:
             return None
-        turn = max(range(1, self.now), key=self.size)
-        return turn, self.size(turn)
+        turn = max(range(1, self.now), key=self.sizes.__getitem__)
+        return turn, self.sizes[turn]
 
     @property
     def is_estimated(self) -> bool:
         """Whether no count of the session comes from a tokenizer."""
+        return self._kinds_of_count == {True}
+
+    @cached_property
+    def _kinds_of_count(self) -> frozenset[bool]:
+        """True where some count is an estimate, False where some is none."""
+        if self.base is not None:
+            own = self.blocks[len(self.base.blocks) :]
+            return self.base._kinds_of_count | {block.estimated for block in own if block.tokens}
         blocks = zip(column(self.blocks, "tokens"), column(self.blocks, "estimated"))
-        counts = [is_estimated for tokens, is_estimated in blocks if tokens]
-        return bool(counts) and all(counts)
+        return frozenset({bool(is_estimated) for tokens, is_estimated in blocks if tokens})
 
     @property
     def user_turns(self) -> int:
@@ -523,6 +578,8 @@ class SessionView:
 
     def _spans_of(self, block: int) -> Sequence[int]:
         """Indexes of a block's spans, oldest first."""
+        if self._scan():
+            return [i for i, n in enumerate(self._blocks) if n == block]
         first, indexes = self._stays
         return indexes[first[block] : first[block + 1]] if 0 <= block < len(self.blocks) else ()
 
@@ -540,46 +597,91 @@ class SessionView:
         return Sorted(self._ends, [end != NEVER for end in self._ends])
 
     @cached_property
-    def _checkpoints(self) -> list[array[int]]:
-        """Indexes of the spans open at turns 0, 128, 256, ..."""
-        marks: list[array[int]] = []
-        open_now: Sequence[int] = ()
-        low, ends = 0, self._ends
-        for turn in range(0, self.now + 1, _CHECKPOINT):
-            high = bisect_right(self._starts, turn)
-            open_now = [i for i in (*open_now, *range(low, high)) if ends[i] > turn]
-            marks.append(array("I", open_now))
-            low = high
-        return marks
+    def _checkpoints(self) -> tuple[list[int], list[int], list[array[int]]]:
+        """Turns from 0 on, how many spans had begun by each, and the indexes of those that were open.
+
+        A large window is remembered again only when half as many spans have come or gone as it had, so that all
+        together cost no more than the spans.
+        """
+        ends, ending = self._ends, self._ending.keys
+        turns, begun = [0], [bisect_right(self._starts, 0)]
+        marks = [array("I", [i for i in range(begun[0]) if ends[i] > 0])]
+        gone = bisect_right(ending, 0)
+        for turn in range(_CHECKPOINT, self.now + 1, _CHECKPOINT):
+            high, ended = bisect_right(self._starts, turn), bisect_right(ending, turn)
+            if 2 * (high - begun[-1] + ended - gone) < len(marks[-1]):
+                continue
+            found = [i for i in marks[-1] if ends[i] > turn]
+            found += [i for i in range(begun[-1], high) if ends[i] > turn]
+            turns.append(turn)
+            begun.append(high)
+            marks.append(array("I", found))
+            gone = ended
+        return turns, begun, marks
+
+    @cached_property
+    def _partners(self) -> Sequence[int]:
+        """By block: the result that answers a call and the call that a result answers, else _LONE or _ODD."""
+        if self.base is not None:
+            known = len(self.base.blocks)
+            own = self.blocks[known:]
+            partners = array("i", self.base._partners)
+            partners.extend([_LONE] * len(own))
+            copied = {block.call_id for block in own if block.kind in ("tool_call", "tool_result")} - {None}
+            if copied:  # a copy stands beside what it was made from
+                for block in self.blocks:
+                    if block.call_id in copied and block.kind in ("tool_call", "tool_result"):
+                        partners[block.n] = _ODD
+            return partners
+        kinds, ids = column(self.blocks, "kind"), column(self.blocks, "call_id")
+        partners = array("i", [_LONE]) * len(self.blocks)
+        first: dict[str, int] = {}
+        for n, (kind, call) in enumerate(zip(kinds, ids)):
+            if call is None or kind not in ("tool_call", "tool_result"):
+                continue
+            partners[n] = _ODD
+            other = first.setdefault(call, n)
+            if other in (n, _ODD):
+                continue
+            if partners[other] == _ODD and (kinds[other], kind) == ("tool_call", "tool_result"):
+                partners[n], partners[other] = other, n
+                continue
+            if partners[other] != _ODD:
+                partners[partners[other]] = partners[other] = _ODD
+            first[call] = _ODD
+        return partners
+
+    def _unmatched(self, numbers: Sequence[int]) -> list[int]:
+        """The calls and results of a window, by its blocks in order, that are not one call before its one result."""
+        partners = self._partners
+        place = dict(zip(numbers, range(len(numbers))))
+        found = []
+        for at, n in enumerate(numbers):
+            partner = partners[n]
+            if partner == _LONE:
+                continue
+            other = place.get(partner, _LONE)
+            if other < 0 or (other > at) != (partner > n):
+                found.append(n)
+        return found
 
     @cached_property
     def _loose(self) -> Sequence[int]:
         """By block, 1 for a call or result that does not come and leave as a whole pair, as nearly all do."""
-        kinds, ids = column(self.blocks, "kind"), column(self.blocks, "call_id")
-        is_asked = [call is not None and kind in ("tool_call", "tool_result") for kind, call in zip(kinds, ids)]
-        by_call = Sorted(list(map(hash, ids)), is_asked)
-        loose = bytearray(len(self.blocks))
+        partners = self._partners
+        loose = bytearray(map((-1).__gt__, partners))  # _ODD
         first, indexes = self._stays
         starts, ends, places = self._starts, self._ends, self._places
-        low, size = 0, len(by_call.rows)
-        while low < size:
-            high = low + 1
-            while high < size and by_call.keys[high] == by_call.keys[low]:
-                high += 1
-            call, result = by_call.rows[low], by_call.rows[high - 1]
-            if (
-                high == low + 2
-                and (kinds[call], kinds[result]) == ("tool_call", "tool_result")
-                and ids[call] == ids[result]
-                and first[call + 1] - first[call] == first[result + 1] - first[result] == 1
-            ):
-                a, b = indexes[first[call]], indexes[first[result]]
-                if max(1, starts[a]) == max(1, starts[b]) and ends[a] == ends[b] and places[a] < places[b]:
-                    low = high
+        for call, result in enumerate(partners):
+            if result <= call:
+                continue
+            low, high = first[call], first[result]
+            if first[call + 1] - low == first[result + 1] - high == 1:
+                a, b = indexes[low], indexes[high]
+                is_whole = ends[a] == ends[b] and places[a] < places[b]
+                if is_whole and (starts[a] == starts[b] or max(starts[a], starts[b]) <= 1):
                     continue
-            for at in range(low, high):
-                loose[by_call.rows[at]] = 1
-            low = high
+            loose[call] = loose[result] = 1
         return loose
 
     def _stay(self, span: SpanRow) -> tuple[int, int | None, EditRow | None]:

@@ -59,3 +59,21 @@ def test_the_short_way_finds_what_the_whole_window_shows(seed: int) -> None:
         assert view.pairing(turn, view.spans_at(turn)) == whole
         assert not whole.orphans & (set(range(100)) - set(view.irregular))
     assert not set(view.irregular) & set(range(60, 100))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_view_that_has_not_settled_gives_the_answers_of_one_that_has(seed: int) -> None:
+    view, early = (random_view(random.Random(seed)) for _ in range(2))
+    for turn in range(1, view.now + 1):
+        early.postpone()
+        assert early.spans_at(turn) == view.spans_at(turn)
+        assert early.pairing(turn) == view.pairing(turn), turn
+        assert early.ended_at(turn) == view.ended_at(turn)
+        assert early.changes(turn) == view.changes(turn)
+        assert early.tokens(turn) == view.tokens(turn)
+        assert early.size(turn) == view.size(turn)
+    early.postpone()
+    assert all(early.life(n) == view.life(n) for n in range(len(view.blocks))), "more questions than it scans for"
+    assert not early.settle(lambda: True), "it was stopped"
+    assert early.settle()
+    assert [early.size(t) for t in range(view.now + 1)] == list(view.sizes)
