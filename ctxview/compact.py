@@ -1,8 +1,8 @@
 """A map from strings to whole numbers that holds no string: for the ids and texts of long sessions.
 
-A dict of a million ids takes about 200 MB, this 16 bytes an entry. Keys are compared by Python's 64-bit hash of text,
-which is seeded anew in each process: nobody can prepare two keys that meet, and by chance two of a million do so once
-in forty million traces.
+A dict of a million ids takes about 200 MB, this about 13. Keys are compared by Python's 64-bit hash of text, which is
+seeded anew in each process: nobody can prepare two keys that meet, and by chance two of a million do so once in forty
+million traces.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ _BUCKETS: Final = 4_096
 
 
 class CompactMap:
-    """Numbers by key. A key is set once or again; none is removed."""
+    """Numbers by key, below 2^31 or with `wide` below 2^63. A key is set once or again; none is removed."""
 
-    __slots__ = ("_buckets", "_count", "_recent")
+    __slots__ = ("_buckets", "_count", "_recent", "_type")
 
-    def __init__(self) -> None:
+    def __init__(self, wide: bool = False) -> None:
+        self._type = "q" if wide else "i"
         self._recent: dict[int, int] = {}
         self._buckets: list[tuple[array[int], array[int]]] = []
         """By the lowest bits of the hash: hashes, and their numbers."""
@@ -51,7 +52,7 @@ class CompactMap:
 
     def _settle(self) -> None:
         if not self._buckets:
-            self._buckets = [(array("q"), array("q")) for _ in range(_BUCKETS)]
+            self._buckets = [(array("q"), array(self._type)) for _ in range(_BUCKETS)]
         for mark, number in self._recent.items():
             hashes, numbers = self._buckets[mark % _BUCKETS]
             if mark in hashes:

@@ -100,6 +100,8 @@ class SessionStart:
     cwd: str | None = None
     limit: int | None = None
     """Context size in tokens, only where the log states it."""
+    starts_inside: bool = False
+    """The log's first message answers one that is not in it: the conversation began before."""
     joins_roles: bool = False
     """True where the client joins neighbouring blocks of one role into one wire message; otherwise `Block.message`
     alone says which blocks make one message."""

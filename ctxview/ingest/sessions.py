@@ -58,12 +58,12 @@ class Session:
         """Rows to be written; spans once the texts of their forms have been counted."""
         self._tokens = array("q")
         """Tokens of each block's verbatim text, by block number."""
-        self._verbatim = array("q")
+        self._verbatim = array("i")
         """Content key of each block's verbatim text."""
         self._kinds = bytearray()
         """Kind of each block, as its place in KINDS."""
         self._model: str | None = None
-        self._pins = PinFinder(settings.pins)
+        self._pins = PinFinder(settings.pins, start.starts_inside)
         self._observations = ObservationFinder(settings.resources, start.cwd)
         self._builder = SessionBuilder(start, contents.keep, self._arrive, self)
         self._course = Course()

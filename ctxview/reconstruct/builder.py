@@ -116,8 +116,8 @@ class SessionBuilder:
         self._kinds = bytearray()
         self._refs = array("q")
         """Hash of the call id, or of the id of a block without text; 0 for none."""
-        self._contents = array("q")
-        self._chars = array("q")
+        self._contents = array("i")
+        self._chars = array("i")
         self._n = CompactMap()
         """Block number by id."""
         self._by_key: dict[Key, list[int]] | None = None
@@ -406,7 +406,7 @@ class SessionBuilder:
         cut = len(self._cuts) if kind is not None and old else None
         for n in gone:
             number = self._edit_count
-            self._add_edit(n, "drop", kind or "not-resent", f"not in the captured request: {event.why}", cut)
+            self._add_edit(n, "drop", kind or "not-resent", f"not in the {event.why}", cut)
             self._journal.drop(n, self._next_turn, number)
         for index, block in enumerate(event.blocks):
             if index in found.changed:
@@ -432,7 +432,7 @@ class SessionBuilder:
         form = form_of(block.text, self._chars[n])
         number = self._edit_count
         evidence = {"chars_before": self._chars[n], "chars_after": len(block.text)}
-        self._add_edit(n, "replace", form, f"sent in another form: {why}", cut, evidence=evidence)
+        self._add_edit(n, "replace", form, f"in another form in the {why}", cut, evidence=evidence)
         self._journal.replace(n, self._next_turn, content, form, number)
 
     def _gone(self, block: Block, key: Key) -> int | None:
@@ -451,7 +451,7 @@ class SessionBuilder:
         form: Form = "summary" if block.kind == "summary" else "verbatim"
         if back is not None and self._calls:
             self._journal.insert(back, index, self._next_turn, key[3], form)
-            self._add_edit(back, "insert", "sent-again", f"back in the captured request: {why}", cut)
+            self._add_edit(back, "insert", "sent-again", f"back in the {why}", cut)
             return
         n, content = self._register(_renamed(block, self._n))
         self._journal.insert(n, index, self._next_turn, content, form)

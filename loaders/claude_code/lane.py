@@ -29,6 +29,8 @@ class Lane:
         self.file = file
         self._tree = tree
         tree.on_return(self._return)
+        self.starts_inside = False
+        """What was said before the first line is not in the log, and is still in the window."""
         self.tip: Node | None = None
         """The lane's newest line."""
         self.first_words: str | None = None
@@ -218,6 +220,7 @@ class Lane:
             elif root.uuid not in self._seen_roots:
                 kind = "clear"
             self._seen_roots.add(root.uuid)
+            self.starts_inside = False
             metadata = (boundary.boundary if boundary else None) or {}
             at = boundary or root
             trigger = metadata.get("trigger")

@@ -7,7 +7,7 @@ response is a call once, in the first file that has it; its copy elsewhere is in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ctxview.compact import CompactMap
@@ -63,6 +63,8 @@ class _Reader:
         self._tree = Tree()
         self._lanes = Lanes(file.name, self._tree, shared.sessions, shared.agents)
         self._titles = Titles()
+        self._starts_inside: bool | None = None
+        """Whether the file's first line answers one that is not in it; None before that line."""
         self._last_at = ""
         self._back_in_time: tuple[int, int] | None = None
         """(first line, number of lines) with a timestamp before that of the line above."""
@@ -115,12 +117,17 @@ class _Reader:
         uuid = as_str(value.get("uuid"))
         if not uuid or uuid in self._tree:
             return
+        self._look_above(value)
         parent = self._lanes.parent_of(value)
         if parent is not None:
             self._tree.skip(uuid, parent)
             return
         node = Node(uuid=uuid, line=number, type=as_str(value.get("type")))
         self._tree.add(node, None)
+
+    def _look_above(self, value: dict[str, Any]) -> None:
+        if self._starts_inside is None and "parentUuid" in value:
+            self._starts_inside = isinstance(value["parentUuid"], str) and value["parentUuid"] not in self._tree
 
     def _conversation(self, value: dict[str, Any], number: int, byte: int) -> Iterator[Event]:
         uuid = as_str(value.get("uuid"))
@@ -131,6 +138,7 @@ class _Reader:
                 reason = f"another kind of line has the uuid {uuid}: only the first one is shown"
                 yield Issue(self._name, number, byte, "warning", reason)
             return
+        self._look_above(value)
         parent = self._lanes.parent_of(value)
         lane, start = self._lanes.lane_for(value, parent)
         origin = Origin(self._name, number, uuid or None)
@@ -140,7 +148,11 @@ class _Reader:
             yield Record(self._name, number, "duplicate", node.type)
             return
         if start is not None:
-            yield start
+            lane.starts_inside = bool(self._starts_inside) and lane is self._lanes.main
+            yield replace(start, starts_inside=lane.starts_inside)
+            if lane.starts_inside:
+                reason = "the log starts inside a conversation: what was said before this line is not in the file"
+                yield Issue(self._name, number, byte, "warning", reason, lane.session)
             yield from filter(None, [self._lanes.name_sidechain(lane, node)])
             if self._lanes.agent:
                 self._shared.reported.pop(self._lanes.agent, None)
@@ -196,7 +208,7 @@ class _Reader:
                 model=model,
                 client=f"{FORMAT} {version}" if version else None,
                 at=as_str(value.get("timestamp")) or None,
-                missing=("system", "tools"),
+                missing=("system", "tools", "history") if lane.starts_inside else ("system", "tools"),
             )
         stop = as_str(message.get("stop_reason")) or None
         known = lane.usage(key)

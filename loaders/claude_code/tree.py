@@ -20,7 +20,7 @@ class Tree:
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
         self._copies: dict[Fingerprint, list[Node]] = {}
-        self._dated = CompactMap()
+        self._dated = CompactMap(wide=True)
         """Timestamp -> a number for the only thing said at that moment; `_SEVERAL` once there were several."""
         self._archive = Archive()
         self._returns: list[Callable[[Past], None]] = []

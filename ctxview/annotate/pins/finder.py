@@ -32,7 +32,7 @@ from ctxview.annotate.pins.standing import (
 )
 from ctxview.annotate.pins.tasks import TaskList
 from ctxview.annotate.pins.vocabulary import SPOKEN
-from ctxview.model import Block, Pin
+from ctxview.model import Block, Evidence, Pin
 
 _MOST_PER_BLOCK: Final = 60
 """Pins of one block: a hostile text must not fill memory with them."""
@@ -44,7 +44,9 @@ _ANSWERED: Final = ("User has answered your questions", "Your questions have bee
 class PinFinder:
     """Feed it each block once, then `finish`."""
 
-    def __init__(self, rules: PinRules = DEFAULT) -> None:
+    def __init__(self, rules: PinRules = DEFAULT, starts_inside: bool = False) -> None:
+        """`starts_inside`: the log's first message was not the conversation's, so that its goal is a guess."""
+        self._starts_inside = starts_inside
         self.tasks = TaskList()
         self._rules = rules
         self._pins: list[Pin] = []
@@ -261,7 +263,10 @@ class PinFinder:
                 self._end(index, turn)
             self._goal_pins = []
         self._goal, self._goal_rank = key, rank
-        pin = self._add(Found("goal", rule, evidence="stated" if rank == 3 else "matched"), n, turn)
+        evidence: Evidence = "stated" if rank == 3 else "matched"
+        if self._starts_inside and rank < 3:
+            rule, evidence = f"{rule} in the log, which starts inside a conversation", "inferred"
+        pin = self._add(Found("goal", rule, evidence=evidence), n, turn)
         if pin is not None:
             self._goal_pins.append(pin)
 
