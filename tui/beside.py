@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final
 
@@ -14,15 +14,16 @@ from textual.reactive import reactive
 from textual.screen import ModalScreen
 from textual.strip import Strip
 
+from ctxview.annotate import Pairing
 from ctxview.focus import Focus
 from ctxview.model import EditRow, SpanRow
 from ctxview.tui.cells import Part, fit, right, row, shown
 from ctxview.tui.compare import WIDE, Line
-from ctxview.tui.facts import Scene, count, label, line_of
+from ctxview.tui.facts import Scene, count, label, line_of, states_at
 from ctxview.tui.line_view import LineView
 from ctxview.tui.lines import Title
 from ctxview.tui.overlays import MOVES
-from ctxview.tui.palette import GLYPHS, Words, brush, kind_ink
+from ctxview.tui.palette import GLYPHS, Words, brush, kind_ink, telling
 from ctxview.tui.stacks import HONEST, StackNote
 from ctxview.tui.strip import Timeline
 from ctxview.window.diff import Diff, diff_windows
@@ -116,12 +117,14 @@ class BesideList(LineView, can_focus=True, inherit_bindings=False):
     def __init__(self, base: SessionView, other: SessionView) -> None:
         super().__init__()
         self._base, self._other = base, other
+        self._pairings: Mapping[str, Pairing] = {}
         self.turn = 1
         self.rows: Sequence[Line] = ()
 
     def show(self, turn: int, rows: Sequence[Line], block: str | None) -> None:
         """Show a turn with the cursor on a block, else on the first difference."""
         self.turn, self.rows = turn, rows
+        self._pairings = {view.stack: view.pairing(turn) for view in (self._base, self._other)}
         self.set_height(len(rows))
         found = next((i for i, line in enumerate(rows) if block is not None and self.id_of(line) == block), None)
         if found is None and block is not None:
@@ -191,15 +194,15 @@ class BesideList(LineView, can_focus=True, inherit_bindings=False):
             return [(" " * width, "text")]
         block = view.blocks[span.block]
         kind, ink = label(view, block)
-        state = "rolling" if view.facts.pin_at(block.n, self.turn) is None else "pinned"
+        state = telling(states_at(view, span, self._pairings[view.stack], self.turn))
         name = 14 if width >= 70 else 12
         head: Words = [
             (f"{line.mark} ", _INKS[line.mark]),
-            (f"{GLYPHS[state]} {fit(state, 7)}", state),
+            (f"{GLYPHS[state]} {fit(state, 10)}", state),
             (right(count(block, span.tokens), 7), "text"),
             (f"  {fit(kind, name)} ", ink or kind_ink(block.kind)),
         ]  # fmt: skip
-        room = max(1, width - 21 - name)
+        room = max(1, width - 24 - name)
         text = "".join(t for t, _ in line_of(view, block, span, room))
         return [*head, (fit(text, room), "dim" if line.mark == "-" else "text")]
 

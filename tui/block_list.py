@@ -21,7 +21,7 @@ from textual.strip import Strip
 from ctxview.annotate import Pairing
 from ctxview.model import BlockRow, CutRow, SpanRow
 from ctxview.tui.cells import Part, fit, right, row, shown
-from ctxview.tui.facts import Scene, count, cut_words, label, line_of
+from ctxview.tui.facts import Scene, count, cut_words, label, line_of, states_at
 from ctxview.tui.line_view import LineView
 from ctxview.tui.palette import GLYPHS, Brush, Words, brush, kind_ink, telling
 from ctxview.tui.text_rows import lit_words
@@ -305,7 +305,7 @@ class BlockList(LineView, can_focus=True, inherit_bindings=False):
         mark = self.marks.get(span.block, " ")
         kind, ink = label(view, block)
         parts = _head(
-            mark, telling(view.states(span, self.pairing, self.turn)), count(block, span.tokens), kind,
+            mark, telling(states_at(view, span, self.pairing, self.turn)), count(block, span.tokens), kind,
             ink or kind_ink(block.kind), paint, width,
         )  # fmt: skip
         words = lit_words(line_of(view, block, span, width), self.needle)
@@ -342,7 +342,10 @@ def kind_room(width: int) -> int:
 
 
 def _gone_many(item: GoneMany, paint: Brush, width: int) -> list[Part]:
-    words = "left the window here" if item.cut is None else f"left here: {cut_words(item.cut)} · x shows them"
+    words = "left the window here"
+    if item.cut is not None:
+        all_of_it = "them" if item.cut.dropped == item.blocks else f"all {item.cut.dropped:,} that were dropped"
+        words = f"left here: {cut_words(item.cut)} · x shows {all_of_it}"
     state, blocks = "cut" if item.cut else "absent", f"{item.blocks:,} blocks"
     parts = _head("-", state, f"{item.tokens:,}", blocks, "dim", paint, width)
     return [*parts, (words, paint("cut"))]

@@ -12,7 +12,7 @@ from ctxview.annotate import Pairing
 from ctxview.model import SpanRow
 from ctxview.tui.block_list import Gone, GoneMany, Row, Unlogged, unlogged_words
 from ctxview.tui.cells import fit, right, row, shown, wrap
-from ctxview.tui.facts import Scene, block_facts, cut_words, state_words
+from ctxview.tui.facts import Scene, block_facts, blocks_words, cut_words, state_words, with_doubt
 from ctxview.tui.line_view import LineView
 from ctxview.tui.palette import Words, brush
 from ctxview.tui.text_rows import MODES, Mode, TextRows, pretty
@@ -227,19 +227,23 @@ def detail_head(scene: Scene, turn: int, item: Row | None, width: int, pairing: 
         return _about_unlogged(scene, turn, item, width)
     if isinstance(item, GoneMany):
         why = cut_words(item.cut) if item.cut else "no cut in the log says why"
-        lines: list[Words] = [[(f"✂ {item.blocks:,} blocks left before turn {turn:,}", "cut")]]
+        lines: list[Words] = [[(f"✂ {blocks_words(item.blocks)} left before turn {turn:,}", "cut")]]
         facts: list[tuple[str, Words]] = [("tokens", [(f"{item.tokens:,} counted", "text")]), ("cut", [(why, "text")])]
+        if item.cut is not None and item.cut.dropped != item.blocks:
+            rest = "others have rows of their own, came after the last call, or came back"
+            facts.append(("of", [(f"{item.cut.dropped:,} that the cut dropped: {rest}", "text")]))
         return lines + _facts(facts, width) + [[], [("x lists them with their texts", "dim")]]
     view, gone = scene.view, isinstance(item, Gone)
     span = item.span if isinstance(item, Gone) else item
     if gone or pairing is None:
         pairing = view.pairing(turn - 1 if gone else turn)
     standing: WindowBlock = view.stand(span, pairing, turn - 1 if gone else turn)
-    states = ("absent", *standing.states) if gone else standing.states
+    known = with_doubt(view, standing.block.n, turn, standing.states)
+    states = ("absent", *known) if gone else known
     head: Words = [*state_words(states), (f" · {standing.block.kind}", "text"), (f" · {span.tokens:,} tokens", "text")]
     if gone:
         head.append((f" · left before turn {turn:,}", "cut"))
-    return [_cut(head, width), *_facts(block_facts(view, standing), width)]
+    return [_cut(head, width), *_facts(block_facts(view, standing, turn - 1 if gone else turn), width)]
 
 
 def _cut(words: Words, width: int) -> Words:
@@ -258,10 +262,11 @@ def _facts(facts: list[tuple[str, Words]], width: int) -> list[Words]:
 
 def _about_unlogged(scene: Scene, turn: int, item: Unlogged, width: int) -> list[Words]:
     sizes = scene.view.tokens(turn)
+    factor = "" if sizes.calibrated is None else f" × factor {scene.view.factor(turn):.3f}"
     facts: list[tuple[str, Words]] = [
         ("tokens", [("unknown" if item.tokens is None else f"{item.tokens:,}", "text")]),
         ("recorded", [("unknown" if sizes.recorded is None else f"{sizes.recorded:,}", "text")]),
-        ("counted", [(f"{sizes.counted:,} × factor {scene.view.factor(turn):.3f}", "text")]),
+        ("counted", [(f"{sizes.counted:,}{factor}", "text")]),
         ("missing", [(shown(", ".join(item.missing)) or "the log does not say what", "text")]),
     ]
     words = (

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ctxview.annotate import Pairing
 from ctxview.model import NEVER, BlockRow, CutRow, SpanRow
 from ctxview.tui.cells import shown
 from ctxview.tui.palette import GLYPHS, Words, telling
 from ctxview.window.absence import READABLE, Absence, absences
+from ctxview.window.table import column, pick
 from ctxview.window.view import SessionView, WindowBlock
 
 _ORPHANS: Final = 50
@@ -35,12 +37,17 @@ class Scene:
     """One session, read and summed in a worker, ready to be shown."""
 
     view: SessionView
-    sizes: Sequence[int]
-    """`SessionView.size` of turns 1 .. now; index 0 is unused."""
     troubles: Sequence[Trouble]
     """What went wrong, by turn."""
     estimated: bool
     """True when no count of the session comes from a tokenizer."""
+    is_whole: bool = True
+    """False while the sizes of all turns and what went wrong are still looked for."""
+
+    @property
+    def sizes(self) -> Sequence[int]:
+        """`SessionView.size` of turns 1 .. now; index 0 is unused."""
+        return self.view.sizes
 
     @property
     def trouble(self) -> Trouble | None:
@@ -54,11 +61,8 @@ class Scene:
 
 def make_scene(view: SessionView, failures: Iterable[Trouble] = (), *, is_paired: bool = False) -> Scene:
     """Everything slow about a session, so that keys need none of it. `is_paired`: no window has an orphan."""
-    spans = view.spans_at(view.now)
-    if spans:
-        view.stand(spans[0], view.pairing(view.now, spans), view.now)
-    view.changes(view.now)
-    return Scene(view, view.sizes, find_troubles(view, failures, is_paired=is_paired), view.is_estimated)
+    view.settle()
+    return Scene(view, find_troubles(view, failures, is_paired=is_paired), view.is_estimated)
 
 
 # ------------------------------------------------------------------------------------------------ what went wrong
@@ -144,7 +148,7 @@ def _unexplained(view: SessionView) -> list[Trouble]:
     for cut in view.cuts:
         if cut.kind == "unexplained":
             before, after = view.cut_sizes(cut)
-            what = f"recorded size fell from {_number(before)} to {_number(after)} with nothing logged"
+            what = f"recorded size fell from {number_words(before)} to {number_words(after)} with nothing logged"
             found.append(Trouble(cut.turn, what, None))
     return sorted(found, key=lambda t: t.turn)
 
@@ -153,15 +157,15 @@ def _largest_cut(view: SessionView) -> list[Trouble]:
     cut = max(view.cuts, key=lambda c: c.dropped, default=None)
     if cut is None:
         return []
-    left = f"{_blocks(cut.dropped)} left" if cut.dropped else "no block left, contents were cleared"
+    left = f"{blocks_words(cut.dropped)} left" if cut.dropped else "no block left, contents were cleared"
     return [Trouble(cut.turn, f"largest cut: {left} ({cut_words(cut)})", None)]
 
 
-def _number(value: int | None) -> str:
+def number_words(value: int | None) -> str:
     return "unknown" if value is None else f"{value:,}"
 
 
-def _blocks(count: int) -> str:
+def blocks_words(count: int) -> str:
     return f"{count:,} block{'' if count == 1 else 's'}"
 
 
@@ -300,6 +304,24 @@ def state_words(states: tuple[str, ...]) -> Words:
     return [(f"{GLYPHS[state]} {state}", state)]
 
 
+def states_at(view: SessionView, span: SpanRow, pairing: Pairing, turn: int) -> tuple[str, ...]:
+    """The states of a block of the window at `turn`, a doubt whether it stood there included."""
+    return with_doubt(view, span.block, turn, view.states(span, pairing, turn))
+
+
+def with_doubt(view: SessionView, block: int, turn: int, states: tuple[str, ...]) -> tuple[str, ...]:
+    # what a policy tags is no doubt: its windows are made up as a whole
+    return (*states, "doubtful") if view.base is None and view.doubt(block, turn) else states
+
+
+def doubts_of(view: SessionView, block: int) -> list[tuple[int, str]]:
+    """The turns from which a block may no longer be in the recorded window, and why."""
+    if view.base is not None:
+        return []
+    tags = [n for n, action in enumerate(column(view.edits, "action")) if action == "tag"]
+    return [(e.turn, shown(e.reason, 300)) for e in pick(view.edits, tags) if e.block == block]
+
+
 def turns_of(span: SpanRow, now: int) -> str:
     """The turns whose windows held a span, in words."""
     if span.start == span.end:
@@ -311,7 +333,7 @@ def turns_of(span: SpanRow, now: int) -> str:
     return f"turn {first:,}" if last <= first else f"turns {first:,} to {last:,}"
 
 
-def block_facts(view: SessionView, standing: WindowBlock) -> list[tuple[str, Words]]:
+def block_facts(view: SessionView, standing: WindowBlock, turn: int) -> list[tuple[str, Words]]:
     """All that is known of a block at a turn, as label and value."""
     block, span, pin = standing.block, standing.span, standing.pin
     facts: list[tuple[str, Words]] = []
@@ -327,7 +349,9 @@ def block_facts(view: SessionView, standing: WindowBlock) -> list[tuple[str, Wor
     word = "estimated" if block.estimated else "counted"
     whole = f"{block.tokens:,} verbatim" if span.tokens != block.tokens else None
     fact("tokens", f"{span.tokens:,} {word}", whole, f"{block.chars:,} characters")
-    fact("states", *standing.states)
+    fact("states", *with_doubt(view, block.n, turn, standing.states))
+    if view.base is None:
+        fact("doubt", shown(view.doubt(block.n, turn) or "", 300), ink="doubtful")
     if pin is not None:
         fact("pin", pin.kind, pin.evidence, shown(pin.rule), ink="pinned")
     known = view.facts.observation_of(block.n)

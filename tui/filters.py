@@ -14,7 +14,7 @@ from textual.events import Resize
 
 from ctxview.model import KINDS, BlockRow, SpanRow
 from ctxview.tui.cells import fit, right, shown
-from ctxview.tui.facts import Scene
+from ctxview.tui.facts import Scene, states_at, with_doubt
 from ctxview.tui.lines import Title
 from ctxview.tui.overlays import MOVES, LinesScreen, ReportLines
 from ctxview.tui.palette import GLYPHS, Words, kind_ink
@@ -51,7 +51,7 @@ class Filter:
         if not self.state:  # states cost more than the rest together
             return [s for s in spans if self.takes(view.blocks[s.block], ())]
         pairing = view.pairing(turn, spans)
-        return [s for s in spans if self.takes(view.blocks[s.block], view.states(s, pairing, turn))]
+        return [s for s in spans if self.takes(view.blocks[s.block], states_at(view, s, pairing, turn))]
 
     def words(self) -> str:
         parts = [f"{name} {' or '.join(shown(v, 30) for v in sorted(getattr(self, name)))}" for name in FACETS
@@ -73,7 +73,7 @@ def choices(scene: Scene, turn: int, chosen: Filter) -> list[_Choice]:
     tokens: Counter[tuple[str, str]] = Counter()
     for standing in scene.view.window(turn):
         block = standing.block
-        keys = [("state", s) for s in standing.states] + [("kind", block.kind)]
+        keys = [("state", s) for s in with_doubt(scene.view, block.n, turn, standing.states)] + [("kind", block.kind)]
         keys += [("tool", block.tool)] if block.tool else []
         for key in keys:
             blocks[key] += 1

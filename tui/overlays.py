@@ -24,7 +24,7 @@ from ctxview.tui.facts import Scene
 from ctxview.tui.line_view import LineView
 from ctxview.tui.lines import Title
 from ctxview.tui.palette import Words, brush
-from ctxview.tui.reports import Report, ReportLine
+from ctxview.tui.reports import Report, ReportLine, rows_of
 
 if TYPE_CHECKING:
     from ctxview.tui.main_screen import MainScreen
@@ -45,17 +45,34 @@ class ReportLines(LineView, can_focus=True, inherit_bindings=False):
     def __init__(self, report: Report) -> None:
         super().__init__()
         self.lines: list[ReportLine] = []
+        """Rows as they are drawn: a long line takes several."""
+        self._report = report
         self.load(report)
 
     def load(self, report: Report) -> None:
         """Show a report; the cursor stays where it is when another one is already up."""
-        first = not self.lines
-        self.lines = list(report.lines)
+        first, at = not self.lines, self._ordinal(self.cursor)
+        self._report = report
+        self.lines = [part for line in report.lines for part in self._rows(line)]
         self.set_height(len(self.lines))
         if first:
-            leads = [i for i, line in enumerate(self.lines) if line.leads and i >= report.at]
-            self.set_reactive(ReportLines.cursor, leads[0] if leads else -1)
+            at = sum(line.leads for line in report.lines[: report.at])
+        leads = [i for i, line in enumerate(self.lines) if line.leads]
+        self.set_reactive(ReportLines.cursor, leads[min(at, len(leads) - 1)] if leads else -1)
         self.refresh()
+
+    def _rows(self, line: ReportLine) -> list[ReportLine]:
+        width = self.outer_size.width - 2  # the cursor's bar, and a scroll bar that may come
+        return rows_of(line, width) if width > 20 else [line]
+
+    def _ordinal(self, row: int) -> int:
+        """How many rows that lead somewhere stand above one."""
+        return sum(line.leads for line in self.lines[: max(0, row)])
+
+    def on_resize(self) -> None:
+        self.load(self._report)
+        if isinstance(self.screen, ReportScreen):
+            self.screen.fit_to(len(self.lines), self.screen.size.height)
 
     def step(self, by: int) -> None:
         """Move the cursor by lines that lead somewhere; without any, scroll."""
@@ -164,14 +181,14 @@ class ReportScreen(LinesScreen[Focus | None]):
         self._bindings.bind(self.key, "close", show=False)
 
     def on_resize(self, event: Resize) -> None:
-        self.fit_to(len(self.report.lines), event.size.height)
+        self.fit_to(len(self.body.lines), event.size.height)
 
     def load(self, report: Report) -> None:
         """Show newer lines of the same report."""
         self.report = report
         if self.is_mounted:
             self.body.load(report)
-            self.fit_to(len(report.lines), self.size.height)
+            self.fit_to(len(self.body.lines), self.size.height)
 
     def action_choose(self) -> None:
         self.body.choose()

@@ -32,11 +32,13 @@ GLYPHS: Final = {
     "orphan": "!",
     "duplicate": "=",
     "cleared": "○",
+    "doubtful": "?",
     "injected": "»",
     "inherited": "«",
 }
 _TELLING: Final = (
-    "absent", "orphan", "duplicate", "cleared", "superseded", "stale", "ledger", "pinned", "injected", "inherited",
+    "absent", "orphan", "duplicate", "cleared", "doubtful", "superseded", "stale", "ledger", "pinned", "injected",
+    "inherited",
 )  # fmt: skip
 """States in the order in which a row with room for one word picks it."""
 
@@ -74,6 +76,7 @@ INKS: Final[dict[str, tuple[str, str]]] = {
     "orphan": ("#ff8a7a", "#b3261e"),
     "duplicate": ("#d9a3d9", "#86368a"),
     "cleared": ("#f0b35a", "#8a5200"),
+    "doubtful": ("#f0b35a", "#8a5200"),
     "injected": ("#b3a6e8", "#5b46a8"),
     "inherited": ("#8fc4c4", "#1e6464"),
     # kinds, in the list and in the strip

@@ -6,19 +6,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rich.cells import cell_len
+
+from ctxview.audit import LEAST_TURNS
 from ctxview.focus import Focus
 from ctxview.model import KINDS, BlockRow, CutRow, SessionRow, SpanRow
-from ctxview.tui.cells import fit, right, shown
+from ctxview.tui.cells import fit, right, shown, wrap_at
 from ctxview.tui.contract import TraceLike
 from ctxview.tui.facts import (
     Scene,
     audit_words,
+    blocks_words,
     count,
     cut_before,
     cut_words,
+    doubts_of,
     dropped_by,
     label,
     line_of,
+    number_words,
     turns_of,
     why_left,
 )
@@ -39,6 +45,8 @@ class ReportLine:
     """Where Enter goes; None for a line that leads nowhere."""
     choice: int | None = None
     """Which of an overlay's choices the line is; None for a line that is none."""
+    hang: int | None = None
+    """Cells before what goes on in a further row where the line is too long; None cuts it short."""
 
     @property
     def leads(self) -> bool:
@@ -55,11 +63,40 @@ class Report:
 
 
 def _plain(text: str = "", ink: str = "text") -> ReportLine:
-    return ReportLine([(text, ink)])
+    return ReportLine([(text, ink)], hang=0)
 
 
 def _pair(name: str, value: str, ink: str = "text") -> ReportLine:
-    return ReportLine([(fit(name, 12), "dim"), (value, ink)])
+    return ReportLine([(fit(name, 12), "dim"), (value, ink)], hang=12)
+
+
+def rows_of(line: ReportLine, width: int) -> list[ReportLine]:
+    """A line as rows of at most `width` cells; only the first leads anywhere."""
+    text = "".join(text for text, _ in line.words)
+    if line.hang is None or cell_len(text) <= width:
+        return [line]
+    rows: list[ReportLine] = []
+    start, room = 0, width
+    while start < len(text):
+        _, stop = wrap_at(text[start:], room)[0]
+        words = _part(line.words, start, start + stop)
+        rows.append(replace(line, words=words) if not rows else ReportLine([(" " * line.hang, "text"), *words]))
+        start += stop
+        start += start < len(text) and text[start] == " "
+        room = max(2, width - line.hang)
+    return rows
+
+
+def _part(words: Words, start: int, stop: int) -> Words:
+    """The words between two characters of a line."""
+    found: Words = []
+    at = 0
+    for text, ink in words:
+        piece = text[max(0, start - at) : max(0, stop - at)]
+        if piece:
+            found.append((piece, ink))
+        at += len(text)
+    return found
 
 
 # ------------------------------------------------------------------------------------------------------- one cut
@@ -72,13 +109,21 @@ def loss(scene: Scene, focus: Focus, turn: int) -> Report:
     if cut is None:
         return Report("No cut yet", [_plain(f"Nothing was cut at or before turn {turn:,}.", "dim")])
     gone = dropped_by(view, cut)
-    lines = [_pair("logged", _logged(cut))]
+    lines = [_pair("tokens", _sizes(view, cut))]
     lost = sum(s.tokens for s in gone)
-    lines.append(_pair("dropped", f"{len(gone):,} blocks · {lost:,} tokens counted", "cut"))
+    lines.append(_pair("dropped", f"{blocks_words(cut.dropped)} · {lost:,} tokens counted", "cut"))
     if cut.dropped != len(gone):
-        lines.append(_pair("", f"the log's edits name {cut.dropped:,}; the rest came back or was replaced", "dim"))
+        lines.append(_pair("", f"{len(gone):,} of them stayed away; the rest came back or was replaced", "dim"))
+    unsent = sum(s.start == s.end for s in gone)
+    if unsent:
+        lines.append(_pair("", f"{unsent:,} came after the last call and never stood in a window", "dim"))
     kept = [s for s in view.spans_at(cut.turn) if s.start < cut.turn]
-    lines.append(_pair("kept", f"{len(kept):,} blocks · {sum(s.tokens for s in kept):,} tokens counted", "good"))
+    standing = f"{sum(s.tokens for s in kept):,} tokens counted"
+    is_all = len(kept) == cut.kept
+    lines.append(_pair("kept", blocks_words(cut.kept) + (f" · {standing}" if is_all else ""), "good"))
+    if not is_all:
+        words = f"{len(kept):,} as the window before had them, {standing}; the rest came after its call or changed form"
+        lines.append(_pair("", words, "dim"))
     summary = "unknown" if cut.summary_tokens is None else f"{cut.summary_tokens:,} tokens counted"
     lines.append(_pair("summary", summary))
     lines.append(_pair("origin", f"{shown(cut.file)}:{cut.line}", "dim"))
@@ -89,7 +134,7 @@ def loss(scene: Scene, focus: Focus, turn: int) -> Report:
     for kind in (k for k in KINDS if k in by_kind):
         spans = by_kind[kind]
         tokens = sum(s.tokens for s in spans)
-        lines.append(_bar(kind, tokens, lost, f"{len(spans):,} block{'s' if len(spans) > 1 else ''}"))
+        lines.append(_bar(kind, tokens, lost, blocks_words(len(spans))))
     for span in sorted(kept, key=lambda s: s.pos):
         if len(lines) > 40 or len(kept) > 20:
             break
@@ -102,10 +147,21 @@ def loss(scene: Scene, focus: Focus, turn: int) -> Report:
     return Report(f"✂ Cut before turn {cut.turn:,}: {cut_words(cut)}", lines, at)
 
 
-def _logged(cut: CutRow) -> str:
-    before = "unknown" if cut.before is None else f"{cut.before:,}"
-    after = "unknown" if cut.after is None else f"{cut.after:,}"
-    return f"{before} → {after} tokens, as the log states them"
+def _sizes(view: SessionView, cut: CutRow) -> str:
+    """The sizes before and after a cut, and where each is from."""
+    before, after = view.cut_sizes(cut)
+    stated = (cut.before is not None and cut.kind != "unexplained", cut.after is not None and cut.kind != "unexplained")
+    if view.base is not None:
+        source = "simulated"
+    elif cut.kind == "unexplained":
+        source = "as the turns around it were recorded; the log names no cut"
+    elif all(stated):
+        source = "as the log states them"
+    elif any(stated):
+        source = f"{'first' if stated[0] else 'second'} as the log states it, the other as the turn beside was recorded"
+    else:
+        source = "as the turns around it were recorded"
+    return f"{number_words(before)} → {number_words(after)}, {source}"
 
 
 def _block_line(scene: Scene, span: SpanRow, turn: int, focus: Focus) -> ReportLine:
@@ -146,9 +202,10 @@ def life(scene: Scene, focus: Focus, block: BlockRow) -> Report:
             stays = after is not None and after.start == span.end
             words.append(("   then in another form: " if stays else "   then left: ", "dim"))
             words.append((_end_of(view, span), "warn" if stays else "cut"))
-        lines.append(ReportLine(words, replace(focus, turn=max(1, span.start), block=block.id)))
+        lines.append(ReportLine(words, replace(focus, turn=max(1, span.start), block=block.id), hang=4))
     if not spans:
         lines.append(_plain("It never stood in a window.", "dim"))
+    lines += [_pair("? doubtful", f"from turn {turn:,}: {why}", "doubtful") for turn, why in doubts_of(view, block.n)]
     return Report(f"Life of {label(view, block)[0]} {shown(block.id, 30)}", lines, at)
 
 
@@ -166,21 +223,21 @@ def budget(scene: Scene, turn: int) -> Report:
     sizes, parts = view.tokens(turn), view.by_kind(turn)
     size = view.size(turn)
     counted = "estimated" if scene.estimated else "counted"
-
-    def known(value: int | None) -> str:
-        return "unknown" if value is None else f"{value:,}"
-
+    fitted = view.stretch(min(turn, view.last))
+    known = number_words
     whole = max(1, sum(max(0, v or 0) for v in parts.values()))
     lines = [
         _bar(kind, tokens, whole) for kind, tokens in sorted(parts.items(), key=lambda p: -(p[1] or 0)) if tokens
     ]
     if parts.get("unlogged") is None:
-        lines.append(_pair("unlogged", "unknown: the log has no usage for this turn", "dim"))
+        why = "no call was made yet" if view.turn(turn) is None else "the log has no usage for this turn"
+        lines.append(_pair("unlogged", f"unknown: {why}", "dim"))
     lines.append(_plain())
     lines.append(_pair("recorded", f"{known(sizes.recorded)}   as the provider counted it"))
     lines.append(_pair(counted, f"{sizes.counted:,}   over the blocks in the log"))
-    lines.append(_pair("calibrated", f"{known(sizes.calibrated)}   factor × counted"))
-    lines.append(_pair("unlogged", f"{known(sizes.unlogged)}   recorded − factor × counted"))
+    times = "counted" if fitted is None else "factor × counted"
+    lines.append(_pair("calibrated", f"{known(sizes.calibrated)}   {'no factor' if fitted is None else times}"))
+    lines.append(_pair("unlogged", f"{known(sizes.unlogged)}   {_unlogged_words(view, times)}"))
     limit = "unknown" if sizes.limit is None else f"{sizes.limit:,}   ({size / sizes.limit:.1%} used)"
     lines.append(_pair("limit", limit))
     full = _over_since(scene, turn)
@@ -189,9 +246,8 @@ def budget(scene: Scene, turn: int) -> Report:
     if view.peak:
         lines.append(_pair("peak", f"{view.peak[1]:,}   at turn {view.peak[0]:,}"))
     lines.append(_plain())
-    fitted = view.stretch(turn)
     if fitted is None:
-        lines.append(_pair("audit", "none: no turn here has recorded usage to fit", "dim"))
+        lines.append(_pair("audit", f"none: {_why_unfitted(view, turn)}", "dim"))
     else:
         words = audit_words(fitted.factor, fitted.constant, fitted.median_error)
         lines.append(_pair("audit", f"{words}   factor, constant, median error"))
@@ -200,6 +256,29 @@ def budget(scene: Scene, turn: int) -> Report:
             steps = ", ".join(f"{s:,}" for s in fitted.steps[:12])
             lines.append(_pair("", f"unlogged content changed at turn {steps}", "dim"))
     return Report(f"Budget at turn {turn:,}: {size:,} tokens", lines)
+
+
+def _unlogged_words(view: SessionView, counted: str) -> str:
+    return f"recorded − {counted}" if view.base is None else "taken from the recorded window"
+
+
+def _why_unfitted(view: SessionView, turn: int) -> str:
+    """Why no factor of recorded to counted tokens is known for a turn."""
+    if all(call.recorded is None for call in view.turns):
+        return "the log records no usage"
+    call = view.turn(min(turn, view.last))
+    if call is None or call.recorded is None:
+        return "the log records no usage for this turn"
+    cuts = sorted({c.turn for c in (view.base or view).cuts})
+    first = max((t for t in cuts if t <= call.turn), default=1)
+    end = min((t for t in cuts if t > call.turn), default=view.now)
+    if end - first < LEAST_TURNS:
+        return f"usage is recorded, but a fit takes {LEAST_TURNS} turns between two cuts; here {_turns(end - first)}"
+    return "usage is recorded, but no factor fits: too few turns of one model, or windows that hardly grow"
+
+
+def _turns(count: int) -> str:
+    return "it is 1" if count == 1 else f"there are {count:,}"
 
 
 def _over_since(scene: Scene, turn: int) -> int | None:
@@ -313,7 +392,7 @@ def load_report(trace: TraceLike) -> Report:
         where = shown(issue.file, 80) if issue.line is None else f"{shown(issue.file, 80)}:{issue.line}"
         ink = {"error": "bad", "warning": "warn"}.get(issue.severity, "text")
         reason = shown(issue.reason, 400)
-        lines.append(ReportLine([(f"{issue.severity:<8}", ink), (f"{where}  ", "accent"), (reason, "text")]))
+        lines.append(ReportLine([(f"{issue.severity:<8}", ink), (f"{where}  ", "accent"), (reason, "text")], hang=8))
     return Report("Load report", lines)
 
 
@@ -340,6 +419,7 @@ _STATES: Final = (
     ("superseded", "a newer version of the same thing stands in the window"),
     ("stale", "what it shows has changed since"),
     ("cleared", "stands as a placeholder"),
+    ("doubtful", "may no longer be in the window: the recorded size fell with nothing logged"),
     ("orphan", "a call without its result, or a result without its call"),
     ("duplicate", "a second copy of one call or result"),
     ("injected", "put there by the client, not typed or answered"),

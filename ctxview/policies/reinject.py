@@ -30,7 +30,8 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     where = "head" if params["at"] == "head" else "end"
     text = "\n".join([_TITLE, *lines])
     evidence = {"items": len(lines)}
-    return [note("state", text, where, None, covers, "reinjected", f"{len(lines):,} things to keep in mind", evidence)]
+    reason = f"{len(lines):,} thing{'' if len(lines) == 1 else 's'} to keep in mind"
+    return [note("state", text, where, None, covers, "reinjected", reason, evidence)]
 
 
 POLICY = Policy(

@@ -41,7 +41,7 @@ class BudgetUnsatisfiable:
         named = ", ".join(f"{block} {tokens:,}" for block, tokens in self.protected[:8])
         more = f" and {len(self.protected) - 8} more" if len(self.protected) > 8 else ""
         return (
-            f"{self.layer}: {self.what} of {self.tokens:,} tokens at turn {self.turn} do not fit the budget of"
+            f"{self.layer}: {self.what} of {self.tokens:,} tokens at turn {self.turn} over the budget of"
             f" {self.budget:,}: {named}{more}"
         )
 
