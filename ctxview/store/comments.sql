@@ -173,7 +173,7 @@ COMMENT ON COLUMN v_window.estimated IS 'True when the verbatim text''s tokens a
 COMMENT ON COLUMN v_window.form IS 'Form in which it stood, as in spans.form.';
 COMMENT ON COLUMN v_window.content IS 'Key of the text in this form: contents.content.';
 COMMENT ON COLUMN v_window.start IS 'First turn whose window holds it in this form.';
-COMMENT ON COLUMN v_window."end" IS 'First turn whose window no longer does; 2147483647 while it stands.';
+COMMENT ON COLUMN v_window."end" IS 'First turn whose window no longer does; NULL while it stands.';
 COMMENT ON COLUMN v_window.ended_by IS 'The edit that ended this form: edits.n.';
 
 COMMENT ON VIEW v_window_text IS 'The window at a turn with its texts. Ask with session = and turn =; v_window is quicker where no text is needed.';
@@ -279,7 +279,7 @@ COMMENT ON COLUMN v_pins.kind IS 'What it is pinned as.';
 COMMENT ON COLUMN v_pins.evidence IS 'stated, matched or inferred.';
 COMMENT ON COLUMN v_pins.rule IS 'The rule that found it, in words.';
 COMMENT ON COLUMN v_pins.since IS 'First turn whose window can hold it.';
-COMMENT ON COLUMN v_pins.until IS 'First turn for which it holds no longer; 2147483647 for none.';
+COMMENT ON COLUMN v_pins.until IS 'First turn for which it holds no longer; NULL for none.';
 COMMENT ON COLUMN v_pins.priority IS 'Higher survives longer when pins are capped.';
 COMMENT ON COLUMN v_pins.quote IS 'The words that matched; empty for the whole block.';
 COMMENT ON COLUMN v_pins.file IS 'File of the block.';

@@ -7,7 +7,7 @@ SELECT
     row_number() OVER (PARTITION BY m.session, m.turn ORDER BY s.pos, s.block) - 1 AS index,
     s.block, b.id, b.role, b.kind, b.tool, b.call_id, b.message,
     s.tokens, b.estimated, s.form, s.content,
-    s.start, s."end", s.ended_by
+    s.start, nullif(s."end", 2147483647) AS "end", s.ended_by
 FROM spans s
 JOIN moments m ON m.session_n = s.session_n AND s.start <= m.turn AND m.turn < s."end"
 JOIN blocks b ON b.block_key = s.block_key;
@@ -126,7 +126,9 @@ LEFT JOIN turns t ON t.session_n = c.session_n AND t.turn = c.turn;
 
 -- Pins with the block they stand on; until is one past the last turn they hold for.
 CREATE VIEW v_pins AS
-SELECT s.session, p.block, b.id, p.kind, p.evidence, p.rule, p.since, p.until, p.priority, p.quote, b.file, b.line
+SELECT
+    s.session, p.block, b.id, p.kind, p.evidence, p.rule, p.since, nullif(p.until, 2147483647) AS until, p.priority,
+    p.quote, b.file, b.line
 FROM pins p
 JOIN sessions s ON s.n = p.session_n
 JOIN blocks b ON b.session_n = p.session_n AND b.n = p.block;
