@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ctxview.cli.options import Named, json_option, print_json, session_option, trace_options
-from ctxview.cli.plain import say
+from ctxview.cli.plain import say, tokens, told
 from ctxview.text import one_line, safe_text
 
 
@@ -17,7 +17,7 @@ from ctxview.text import one_line, safe_text
 def command(trace: Named, block_id: str, session: str | None, as_json: bool) -> None:
     """The life of one block: when it stood in the window, in which form, and why it left.
 
-    ID is a block's id or a unique prefix of it, as `ctxview show --json` prints them.
+    ID is a block's id or a unique prefix of it, as `ctxview show` prints them.
     """
     from ctxview.report import block_life_report
 
@@ -29,7 +29,7 @@ def command(trace: Named, block_id: str, session: str | None, as_json: bool) -> 
     block = report["block"]
     if block:
         tool = f" {one_line(block['tool'])}" if block["tool"] else ""
-        say(f"{block['kind']}{tool} [{one_line(block['id'])}] {block['tokens']:,} tokens")
+        say(f"{block['kind']}{tool} [{one_line(block['id'])}] {tokens(block['tokens'], block['estimated'])} tokens")
         say(f"  {one_line(block['origin']['file'])}:{block['origin']['line']}")
     for span in report["spans"]:
         until = f"to turn {span['to'] - 1}" if span["to"] else "to the end"
@@ -43,4 +43,4 @@ def command(trace: Named, block_id: str, session: str | None, as_json: bool) -> 
         say(f"  its resource was asked for again at turns {', '.join(map(str, report['used_at']))}")
     if block:
         say()
-        say(safe_text(block["text"]))
+        say(safe_text(told(block["text"], **{name: block[name] for name in ("kind", "form", "note", "is_error")})))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
@@ -16,7 +16,7 @@ from ctxview.cli.options import (
     trace_options,
     under_stack,
 )
-from ctxview.cli.plain import fit, number, say, width
+from ctxview.cli.plain import fit, number, say, tokens, told, width
 from ctxview.errors import UsageError
 from ctxview.text import one_line
 
@@ -33,6 +33,7 @@ def command(trace: Named, session: str | None, turns: tuple[str, ...], stacks: t
     Also how much of its head the second window shares with the first: what a prompt cache could reuse.
     """
     from ctxview.report import diff_report
+    from ctxview.window import short_ids
 
     if len(turns) != 2:
         raise UsageError(f"diff compares two turns, {len(turns)} given", "write: --turn A --turn B")
@@ -46,20 +47,23 @@ def command(trace: Named, session: str | None, turns: tuple[str, ...], stacks: t
         first = under_stack(view, stacks[0] if stacks else "recorded")
         second = under_stack(view, stacks[1]) if len(stacks) == 2 else first
         report = diff_report(first, a, b, second)
+        changed = [pair["b"] for pair in report["changed"]]
+        ids = short_ids(view, [block["id"] for block in (*report["added"], *report["removed"], *changed)])
     if as_json:
         print_json(report)
         return
-    tokens, prefix = report["tokens"], report["prefix"]
-    say(f"turn {a}: {number(tokens['a'])} tokens, turn {b}: {number(tokens['b'])} ({tokens['b'] - tokens['a']:+,})")
+    sizes, prefix = report["tokens"], report["prefix"]
+    say(f"turn {a}: {number(sizes['a'])} tokens, turn {b}: {number(sizes['b'])} ({sizes['b'] - sizes['a']:+,})")
     share = "" if prefix["share"] is None else f" ({prefix['share']:.1%})"
     broken = f", breaks at {one_line(prefix['breaks_at'])}" if prefix["breaks_at"] else ""
     say(f"shared head: {prefix['shared_tokens']:,} counted tokens{share}{broken}")
-    _rows("+", report["added"])
-    _rows("-", report["removed"])
-    _rows("~", [pair["b"] for pair in report["changed"]])
+    for mark, blocks in (("+", report["added"]), ("-", report["removed"]), ("~", changed)):
+        _rows(mark, blocks, ids)
 
 
-def _rows(mark: str, blocks: Iterable[dict[str, Any]]) -> None:
+def _rows(mark: str, blocks: Iterable[dict[str, Any]], ids: Mapping[str, str]) -> None:
     for block in blocks:
-        head = f"{mark} {block['tokens']:>8,}  {block['kind']:<12}"
-        say(f"{head}{fit(block['text'], max(20, width() - len(head)))}")
+        size, block_id = tokens(block["tokens"], block["estimated"]), one_line(ids.get(block["id"], "-"))
+        head = f"{mark} {size:>9}  {block['kind']:<12}{block_id:<8}  "
+        text = told(block["text"], **{name: block[name] for name in ("kind", "form", "note", "is_error")})
+        say(f"{head}{fit(text, max(20, width() - len(head)))}")

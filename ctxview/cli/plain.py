@@ -29,6 +29,17 @@ def number(value: int | None) -> str:
     return "unknown" if value is None else f"{value:,}"
 
 
+def tokens(count: int, estimated: bool) -> str:
+    """A block's tokens, with `~` where a formula gave them."""
+    return f"{'~' if estimated else ''}{count:,}"
+
+
+def told(text: str, *, kind: str, form: str, note: str | None, is_error: bool) -> str:
+    """A block's text behind what the text does not say itself: its form, an error, and how far it can be trusted."""
+    words = [f"{form} · " if form not in ("verbatim", kind) else "", "[error] " if is_error else ""]
+    return "".join((*words, f"({note}) " if note else "", text))
+
+
 def percent(part: int | None, whole: int | None) -> str:
     return "" if part is None or not whole else f" ({part / whole:.1%})"
 

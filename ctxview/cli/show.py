@@ -17,7 +17,7 @@ from ctxview.cli.options import (
     trace_options,
     under_stack,
 )
-from ctxview.cli.plain import GLYPHS, fit, number, percent, say, table, width
+from ctxview.cli.plain import GLYPHS, fit, number, percent, say, table, tokens, told, width
 from ctxview.text import one_line, safe_text
 
 if TYPE_CHECKING:
@@ -104,7 +104,10 @@ def _header(name: str, view: SessionView, turn: int, history: bool) -> None:
 
 
 def _lines(view: SessionView, turn: int, rows: Sequence[WindowBlock], history: bool) -> None:
+    from ctxview.window import short_ids
+
     changes = {} if history else view.changes(turn)
+    ids = short_ids(view, [row.block.id for row in rows])
     head = []
     for row in rows:
         change = changes.get(row.block.n)
@@ -113,20 +116,31 @@ def _lines(view: SessionView, turn: int, rows: Sequence[WindowBlock], history: b
                 change.what if change else " ",
                 GLYPHS[row.states[0]],
                 ",".join(row.states),
-                f"{row.span.tokens:,}",
-                one_line(row.block.kind + (f" {row.block.tool}" if row.block.tool else ""), 28),
+                tokens(row.span.tokens, row.block.estimated),
+                _kind(view, row, 28),
+                one_line(ids.get(row.block.id, "-")),
             )
         )
     cells = width()
     for line, row in zip(table(head, right=frozenset({3})), rows, strict=True):
-        say(f"{line}  {fit(view.preview(row.span), max(20, cells - len(line) - 2))}")
+        say(f"{line}  {fit(_text(row, view.preview(row.span)), max(20, cells - len(line) - 2))}")
     if not rows:
         say("(empty)")
 
 
 def _whole(view: SessionView, row: WindowBlock) -> None:
     block = row.block
-    tool = f" {one_line(block.tool)}" if block.tool else ""
-    words = "estimated " if block.estimated else ""
-    say(f"--- {block.kind}{tool} [{one_line(block.id)}] {words}{row.span.tokens:,} tokens, {', '.join(row.states)}")
-    say(safe_text(view.text(row.span.content)))
+    size = tokens(row.span.tokens, block.estimated)
+    states = ", ".join(row.states)
+    say(f"--- {_kind(view, row)} [{one_line(block.id)}] {size} tokens, {states}")
+    say(safe_text(_text(row, view.text(row.span.content))))
+
+
+def _kind(view: SessionView, row: WindowBlock, cells: int | None = None) -> str:
+    tool = view.tool_of(row.block)
+    return one_line(f"{row.block.kind} {tool}" if tool else row.block.kind, cells)
+
+
+def _text(row: WindowBlock, text: str) -> str:
+    block = row.block
+    return told(text, kind=block.kind, form=row.span.form, note=block.note, is_error=block.is_error)

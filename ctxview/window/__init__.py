@@ -3,6 +3,7 @@
 from ctxview.window.diff import Diff, Prefix, diff_windows
 from ctxview.window.journal import Journal
 from ctxview.window.search import Hit, Hits, Needle
+from ctxview.window.short_ids import short_ids
 from ctxview.window.view import Change, SessionView, Tokens, WindowBlock
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "Tokens",
     "WindowBlock",
     "diff_windows",
+    "short_ids",
 ]

@@ -248,7 +248,7 @@ class SessionView:
             span = next((s for s in reversed(stays) if s.start <= turn), stays[0])
             row = self.stand(span, Pairing(frozenset(), frozenset(), frozenset()), turn, len(rows))
             if not span.start <= turn < span.end:
-                row = replace(row, states=("absent", *row.states))
+                row = replace(row, states=("absent", *(state for state in row.states if state != "rolling")))
             rows.append(row)
         return tuple(rows)
 
