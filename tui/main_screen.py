@@ -105,9 +105,7 @@ class MainScreen(Screen[None]):
             return
         fresh = scene is not self.scene or self._blocks.scene is None
         self.scene = scene
-        self._message = []
-        if scene.trouble is not None:
-            self._message = [("! ", "bad"), (f"turn {scene.trouble.turn:,}: {scene.trouble.what}", "text")]
+        self._message = _first_words(scene)
         turn = view.resolve_turn(None)
         block = None
         try:
@@ -125,6 +123,17 @@ class MainScreen(Screen[None]):
             message = self._message
             self.search.start(focus.query, move=named.turn is None and named.block is None)
             self._message = message if message and message[0][1] == "warn" else self._message
+
+    def finish_scene(self, scene: Scene) -> None:
+        """What all turns had to be looked through for is there: draw it, and leave the rest as it stands."""
+        said, before, turn = self._message, self.scene, self.place.turn
+        if scene.view is not before.view or turn is None:
+            return
+        self.scene = self._blocks.scene = scene
+        if said == _first_words(before):
+            self._message = _first_words(scene)
+        self._show_timeline(turn)
+        self._draw_status()
 
     def watch_place(self, old: Focus, new: Focus) -> None:
         same = (old.session, old.turn, old.stack) == (new.session, new.turn, new.stack)
@@ -145,13 +154,16 @@ class MainScreen(Screen[None]):
         self._light()
         self._draw_filter()
         self._stack_note.show(self.stacks.words())
-        marked = self._mark is not None and self._mark.session == scene.view.row.session
-        self._timeline.show(scene, turn, self._mark.turn if self._mark is not None and marked else None,
-                            self.stacks.beside)
+        self._show_timeline(turn)
         many = len(self.trace.sessions) > 1
         self._breadcrumb.show(breadcrumbs(self.trace_title, scene, turn, many), issues_words(self.trace))
         self._draw_status()
         self._draw_detail()
+
+    def _show_timeline(self, turn: int) -> None:
+        mark = self._mark
+        marked = mark.turn if mark is not None and mark.session == self.scene.view.row.session else None
+        self._timeline.show(self.scene, turn, marked, self.stacks.beside)
 
     def _draw_status(self) -> None:
         if self.place.turn is not None:
@@ -312,6 +324,9 @@ class MainScreen(Screen[None]):
 
     def action_trouble(self) -> None:
         troubles = self.scene.troubles
+        if not self.scene.is_whole:
+            self.say("all turns are still being looked through …", "dim")
+            return
         if not troubles:
             self.say("nothing went wrong: no pin left, no orphan, no window over its limit", "good")
             return
@@ -522,7 +537,8 @@ class MainScreen(Screen[None]):
         def make(stop: Callable[[], bool]) -> tuple[Ledger, str, Noted]:
             from ctxview.tui.ledger_panel import make_ledger, read_noted
 
-            ledger, trouble = known[1:] if known is not None and known[0] is scene else make_ledger(scene, paths)
+            is_known = known is not None and known[0].view is scene.view
+            ledger, trouble = known[1:] if known is not None and is_known else make_ledger(scene, paths)
             return ledger, trouble, read_noted(ledger, trouble, turn)
 
         def show(made: tuple[Ledger, str, Noted]) -> None:
@@ -530,7 +546,7 @@ class MainScreen(Screen[None]):
 
             self._ledger = (scene, *made[:2])
             self._done_waiting()
-            if self.app.screen is self and self.scene is scene:
+            if self.app.screen is self and self.scene.view is scene.view:
                 self._report(ledger_report(scene, made[2], self.place), "L")
 
         self.say("reading the ledger …", "dim")
@@ -545,3 +561,12 @@ class MainScreen(Screen[None]):
 
     def action_help(self) -> None:
         self._report(reports.key_help(), "question_mark")
+
+
+def _first_words(scene: Scene) -> Words:
+    """What went wrong first, for the status line."""
+    if not scene.is_whole:
+        return [("! …", "dim")]
+    if scene.trouble is None:
+        return []
+    return [("! ", "bad"), (f"turn {scene.trouble.turn:,}: {scene.trouble.what}", "text")]

@@ -5,7 +5,6 @@ The recorded answers stay as they are under every stack, and the note over the l
 
 from __future__ import annotations
 
-import gc
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from textual.strip import Strip
 
 from ctxview.errors import CtxviewError, UsageError
 from ctxview.focus import Focus
+from ctxview.quiet import no_collection
 from ctxview.tui.cells import Part, row, shown, wrap
 from ctxview.tui.facts import Scene, Trouble, make_scene
 from ctxview.tui.lines import Line
@@ -53,23 +53,26 @@ _one_at_a_time: Final = Lock()
 
 
 def make_alternate(recorded: Scene, stack: Stack) -> Alternate:
-    """Everything slow about another stack's windows: call it in a thread."""
+    """What one window of another stack is drawn from; `finished` has the rest. Call it in a thread."""
     from ctxview.replay import replay
 
-    with _one_at_a_time:
-        was = gc.isenabled()
-        gc.disable()  # many small objects, none of them in cycles
-        try:
-            replayed = replay(recorded.view, stack)
-            if stack.is_recorded:
-                return Alternate(replayed, recorded)
-            is_paired = bool(stack.layers) and not any(layer.unsafe for layer in stack.layers)
-            failures = [Trouble(f.turn, f"{f.layer}: over its budget", None) for f in replayed.failures]
-            scene = make_scene(replayed.view, failures, is_paired=is_paired)
-        finally:
-            if was:
-                gc.enable()
-    return Alternate(replayed, scene)
+    with _one_at_a_time, no_collection():
+        replayed = replay(recorded.view, stack)
+        view = replayed.view
+    if stack.is_recorded:
+        return Alternate(replayed, recorded)
+    view.postpone()
+    return Alternate(replayed, Scene(view, (), view.is_estimated, is_whole=False))
+
+
+def finished(alternate: Alternate, stop: Callable[[], bool] = lambda: False) -> Alternate:
+    """With the sizes of all turns and what went wrong: call it in a thread. As it was when `stop()` turned true."""
+    replayed, stack = alternate.replayed, alternate.replayed.stack
+    if alternate.scene.is_whole or not replayed.view.settle(stop):
+        return alternate
+    is_paired = bool(stack.layers) and not any(layer.unsafe for layer in stack.layers)
+    failures = [Trouble(f.turn, f"{f.layer}: over its budget", None) for f in replayed.failures]
+    return Alternate(replayed, make_scene(replayed.view, failures, is_paired=is_paired))
 
 
 def failure_words(failure: BudgetUnsatisfiable) -> str:
@@ -191,30 +194,54 @@ class Stacks:
 
         self._main.ctxview.compute("prepare", work, lambda _: None)
 
-    def fetch(self, text: str, then: Callable[[Alternate], None], group: str = "stack") -> None:
-        """Hand over the windows of a stack: at once where they are known, else when a thread has made them.
+    def fetch(self, text: str, then: Callable[[Alternate], None], group: str = "stack", whole: bool = False) -> None:
+        """Hand over the windows of a stack: at once where they are known, else when a thread has made them. `whole`:
+        with what all of its turns have to be looked through for.
 
         Raises UsageError.
         """
         from ctxview.policies import parse_stack
 
         stack, recorded = parse_stack(text), self.recorded
-        key = (id(recorded), stack.text)
-        known = self._known.get(key)
-        if known is not None:
-            self._known.move_to_end(key)
+        known = self._known.get((id(recorded), stack.text))
+        if known is not None and (known.scene.is_whole or not whole):
+            self._known.move_to_end((id(recorded), stack.text))
             then(known)
             return
+
+        def make(stop: Callable[[], bool]) -> Alternate:
+            made = known or make_alternate(recorded, stack)
+            return finished(made, stop) if whole else made
+
+        def done(made: Alternate) -> None:
+            if recorded is self.recorded:
+                self._keep(made)
+                then(made)
+
+        self._main.ctxview.compute(group, make, done)
+
+    def _keep(self, made: Alternate) -> None:
+        self._known[id(self.recorded), made.stack] = made
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+
+    def _finish(self, alternate: Alternate, then: Callable[[], None] | None = None) -> None:
+        """Look through all turns for what is not drawn yet; another stack that is asked for comes first."""
+        if alternate is not self.shown:
+            return
+        recorded = self.recorded
 
         def done(made: Alternate) -> None:
             if recorded is not self.recorded:
                 return
-            self._known[key] = made
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
-            then(made)
+            self._keep(made)
+            if self.shown is not None and self.shown.replayed is made.replayed:
+                self.shown = made
+                self._main.finish_scene(made.scene)
+                if then is not None:
+                    then()
 
-        self._main.ctxview.compute(group, lambda stop: make_alternate(recorded, stack), done)
+        self._main.ctxview.compute("stack", lambda stop: finished(alternate, stop), done)
 
     def _show(self, alternate: Alternate, focus: Focus | None) -> None:
         main = self._main
@@ -229,6 +256,8 @@ class Stacks:
         main.show_scene(alternate.scene, replace(wanted, stack=alternate.stack, query=query or wanted.query))
         if self.changed is not None:
             self.changed()
+        if self.shown is not None and not self.shown.scene.is_whole:
+            main.call_after_refresh(self._finish, self.shown)  # the window itself is on the screen by then
 
     def toggle(self, number: int) -> None:
         """Put the policy of a digit on the stack, or take it away."""
@@ -250,17 +279,20 @@ class Stacks:
         if shown_now is None and base == RECORDED:
             main.say("nothing to compare the recorded window with: p chooses a stack, 1–9 toggle one", "warn")
             return
+        if shown_now is not None and not shown_now.scene.is_whole:
+            self._finish(shown_now, self.compare)
+            return
         other = shown_now.scene if shown_now is not None else self.recorded
 
         def opened(made: Alternate) -> None:
             from ctxview.tui.beside import BesideScreen
 
             focus = replace(main.place, block=main.place.block or main.here())
-            if main.app.screen is main and main.scene is other:
-                main.app.push_screen(BesideScreen(made.scene, other, focus), main.chosen)
+            if main.app.screen is main and main.scene.view is other.view:
+                main.app.push_screen(BesideScreen(made.scene, main.scene, focus), main.chosen)
 
         try:
-            self.fetch(base, opened, "base")
+            self.fetch(base, opened, "base", whole=True)
         except UsageError as error:
             main.say(shown(fault_words(error), 200), "bad")
 

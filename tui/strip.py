@@ -145,6 +145,9 @@ class Timeline(Widget):
         """All columns; made once per scene and size. A row may be asked for after a resize and before its event."""
         if self._columns is None or self._drawn_for != self.size:
             self._drawn_for = self.size
+            if self.scene is not None and not self.scene.is_whole:
+                self._columns, self._scale = self._waiting(), 0
+                return self._columns
             key = (id(self.scene), id(self._beside), self.size)
             if key not in self._kept:  # what is kept holds its scene and sizes, so that no other can have their ids
                 if len(self._kept) >= _KEPT:
@@ -153,6 +156,13 @@ class Timeline(Widget):
                 self._kept[key] = (self.scene, self._beside, drawn, self._scale)
             self._columns, self._scale = self._kept[key][2:]
         return self._columns
+
+    def _waiting(self) -> list[Column]:
+        """Instead of bars, while the sizes are not known."""
+        rows = max(1, self.size.height - 1)
+        blank = (" ", "dim", None)
+        waiting = (*[blank] * (rows - 1), ("…", "dim", None))
+        return [Column(waiting if x == 0 else (blank,) * rows, False, False) for x in range(self._width)]
 
     def _draw(self) -> list[Column]:
         scene = self.scene
@@ -281,7 +291,7 @@ class Timeline(Widget):
 
     def _axis(self, y: int, height: int) -> str:
         if y == 0:
-            return right(short(self._scale), _AXIS - 1) + "┤"
+            return right(short(self._scale) if self._scale else "…", _AXIS - 1) + "┤"
         if y == height - 2:
             return right("0", _AXIS - 1) + "┤"
         return " " * (_AXIS - 1) + ("│" if y < height - 1 else "└")

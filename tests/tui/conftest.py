@@ -44,6 +44,9 @@ class Session:
     async def settle(self) -> None:
         await self.app.workers.wait_for_complete()
         await self.pilot.pause()
+        while not self.app.main.scene.is_whole if self.app.main is not None else False:
+            await self.app.workers.wait_for_complete()  # begun when the window had been drawn
+            await self.pilot.pause()
 
     def lines(self) -> list[str]:
         """The screen's text, row by row."""

@@ -10,7 +10,7 @@ from ctxview.policies import parse_stack
 from ctxview.sample_traces import sample_path
 from ctxview.tui.block_list import BlockList
 from ctxview.tui.policies import SCENARIOS, PolicyScreen, moved, other_base, toggled, with_params
-from ctxview.tui.stacks import HONEST
+from ctxview.tui.stacks import HONEST, Stacks, finished, make_alternate
 
 
 def sample(name):
@@ -161,3 +161,32 @@ def test_stacks_are_made_from_stacks():
     assert other_base(parse_stack("keep-last-n")) == "recorded,keep-last-n"
     assert with_params(parse_stack("recorded"), keep, "n=3 by=tokens") == "keep-last-n:n=3:by=tokens"
     assert with_params(parse_stack("pin-goal,keep-last-n:n=9"), keep, "") == "pin-goal,keep-last-n"
+
+
+async def test_the_window_is_drawn_before_all_turns_are_looked_through_and_the_rest_ends_as_a_full_redraw(
+    monkeypatch, size
+):
+    async with running(open_trace=sample("collapse"), size=size) as s:
+        stacks, finish = s.main.stacks, Stacks._finish
+        monkeypatch.setattr(Stacks, "_finish", lambda *_: None)
+        await s.pilot.press("2")
+        await s.app.workers.wait_for_complete()
+        await s.pilot.pause()
+        assert s.place.stack == "pin-goal"
+        assert not s.main.scene.is_whole
+        early = s.lines()
+        assert "…" in early[1], "no size of another turn is shown yet"
+        assert not any(bar in "".join(early[1:5]) for bar in "▁▂▃▄▅▆▇█")
+        await s.pilot.press("exclamation_mark")
+        assert "still being looked through" in s.text()
+        s.main._message = [("! …", "dim")]
+        finish(stacks, stacks.shown)
+        await s.settle()
+        whole = s.lines()
+        assert s.main.scene.is_whole
+        assert early[6:-2] == whole[6:-2], "the list stays as it was"
+        again = finished(make_alternate(stacks.recorded, parse_stack("pin-goal"))).scene
+        s.main.show_scene(again, s.place)
+        await s.pilot.pause()
+        assert s.main.scene is again
+        assert s.lines() == whole
