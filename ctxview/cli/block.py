@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ctxview.cli.options import Named, json_option, print_json, session_option, trace_options
-from ctxview.cli.plain import say, tokens, told
+from ctxview.cli.plain import GLYPHS, say, tokens, told
 from ctxview.text import one_line, safe_text
 
 
@@ -36,6 +36,8 @@ def command(trace: Named, block_id: str, session: str | None, as_json: bool) -> 
         left = f", left by {one_line(span['ended_by'])}: {one_line(span['reason'])}" if span["ended_by"] else ""
         where = f"turn {span['from']} {until}" if span["to"] != span["from"] else "in no window"
         say(f"  {where} as {span['form']}, {span['tokens']:,} tokens{left}")
+    for doubt in report["doubts"]:
+        say(f"  {GLYPHS['doubtful']} doubtful from turn {doubt['turn']}: {one_line(doubt['because'])}")
     for state in report["states"]:
         why = f": {one_line(state['because'])}" if state["because"] else ""
         say(f"  from turn {state['turn']} {state['state']}{why}")

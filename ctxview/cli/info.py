@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ctxview.cli.options import Named, json_option, print_json, trace_options
-from ctxview.cli.plain import fit, number, percent, say, table, width
+from ctxview.cli.plain import counted, fit, number, percent, say, table, width
 from ctxview.text import one_line
 
 
@@ -62,11 +62,11 @@ def _session(s: dict[str, Any]) -> None:
         say(f"  {fit(s['title'], width() - 2)}")
     models = ", ".join(one_line(m) for m in s["models"]) or "model unknown"
     say(f"  {one_line(s['client'] or s['format'])}, {models}")
-    say(
-        f"  {s['turns']:,} turns, {s['user_turns']:,} user turns, {s['blocks']:,} blocks, {s['fidelity'] or 'no calls'}"
-    )
+    counts = (counted(s["turns"], "turn"), counted(s["user_turns"], "user turn"), counted(s["blocks"], "block"))
+    say(f"  {', '.join(counts)}, {s['fidelity'] or 'no calls'}")
     now, peak, limit = s["now"], s["peak"], s["limit"]
-    say(f"  now {number(now['tokens'])}{percent(now['tokens'], limit)} {now['source']}; limit {number(limit)}")
+    source = "" if now["tokens"] is None else f"{percent(now['tokens'], limit)} {now['source']}"
+    say(f"  now {number(now['tokens'])}{source}; limit {number(limit)}")
     if peak:
         say(f"  peak {number(peak['tokens'])}{percent(peak['tokens'], limit)} at turn {peak['turn']}")
     usage = s["usage"]

@@ -12,7 +12,7 @@ import click
 
 from ctxview.text import one_line, safe_text
 
-GLYPHS: Final = {"pinned": "◆", "rolling": "●", "absent": "∅"}
+GLYPHS: Final = {"pinned": "◆", "rolling": "●", "absent": "∅", "doubtful": "?"}
 
 
 def width() -> int:
@@ -27,6 +27,11 @@ def say(text: str = "") -> None:
 def number(value: int | None) -> str:
     """Thousands separated; unknown is said so."""
     return "unknown" if value is None else f"{value:,}"
+
+
+def counted(count: int, thing: str) -> str:
+    """So many things, in the plural where it is due."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def tokens(count: int, estimated: bool) -> str:

@@ -65,7 +65,7 @@ def print_window(
         rows = view.history(at) if history else view.window(at)
         if full:
             for row in rows:
-                _whole(view, row)
+                _whole(view, at, row)
         else:
             _lines(view, at, rows, history)
     return 0
@@ -100,6 +100,9 @@ def _header(name: str, view: SessionView, turn: int, history: bool) -> None:
                 f"✂ {cut.kind}{trigger} just before this turn: {number(before)} → {number(after)} tokens,"
                 f" {cut.dropped:,} blocks dropped, {cut.kept:,} kept"
             )
+    doubts = {e.reason for e in view.edits_at(turn) if e.action == "tag"} if view.base is None else set()
+    for reason in sorted(doubts):
+        say(f"{GLYPHS['doubtful']} doubtful: {one_line(reason)}")
     say()
 
 
@@ -110,12 +113,12 @@ def _lines(view: SessionView, turn: int, rows: Sequence[WindowBlock], history: b
     ids = short_ids(view, [row.block.id for row in rows])
     head = []
     for row in rows:
-        change = changes.get(row.block.n)
+        change, states = changes.get(row.block.n), _states(view, turn, row)
         head.append(
             (
                 change.what if change else " ",
-                GLYPHS[row.states[0]],
-                ",".join(row.states),
+                GLYPHS["doubtful" if "doubtful" in states else states[0]],
+                ",".join(states),
                 tokens(row.span.tokens, row.block.estimated),
                 _kind(view, row, 28),
                 one_line(ids.get(row.block.id, "-")),
@@ -128,10 +131,16 @@ def _lines(view: SessionView, turn: int, rows: Sequence[WindowBlock], history: b
         say("(empty)")
 
 
-def _whole(view: SessionView, row: WindowBlock) -> None:
+def _states(view: SessionView, turn: int, row: WindowBlock) -> tuple[str, ...]:
+    """What holds of a block, a doubt whether it stood there included."""
+    is_doubtful = view.base is None and "absent" not in row.states and view.doubt(row.block.n, turn)
+    return (*row.states, "doubtful") if is_doubtful else row.states
+
+
+def _whole(view: SessionView, turn: int, row: WindowBlock) -> None:
     block = row.block
     size = tokens(row.span.tokens, block.estimated)
-    states = ", ".join(row.states)
+    states = ", ".join(_states(view, turn, row))
     say(f"--- {_kind(view, row)} [{one_line(block.id)}] {size} tokens, {states}")
     say(safe_text(_text(row, view.text(row.span.content))))
 

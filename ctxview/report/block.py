@@ -32,6 +32,11 @@ def block_life_report(view: SessionView, block_id: str) -> dict[str, Any]:
             for span, edit in zip(spans, ended, strict=True)
         ],
         "states": _states(view, block.n),
+        "doubts": [
+            {"turn": edit.turn, "because": edit.reason}
+            for edit in view.edits
+            if edit.action == "tag" and edit.block == block.n
+        ],
         "used_at": _used_at(view, block.n),
     }
 
