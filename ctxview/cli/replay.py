@@ -43,7 +43,10 @@ def command(
 def _print(reports: list[dict[str, Any]]) -> None:
     say("The recorded answers stay as they are; behaviour is not simulated.")
     say()
-    head = ("stack", "peak", "input", "billed", "saved", "cuts", "busts", "orphans", "first failure", "lost", "needed")
+    head = (
+        "stack", "peak", "input", "billed (simulated)", "saved", "cuts", "busts", "orphans", "first failure", "lost",
+        "needed",
+    )  # fmt: skip
     rows: list[tuple[str, ...]] = [head]
     for report in reports:
         totals = report["totals"]
