@@ -53,7 +53,7 @@ def _file(file: dict[str, Any]) -> None:
         line = f"line {issue['line']}: " if issue["line"] and not is_said else ""
         say(f"  {issue['severity']}: {line}{one_line(issue['reason'])}")
     if len(file["issues"]) > 20:
-        say(f"  and {len(file['issues']) - 20:,} more issues (--json lists them)")
+        say(f"  and {counted(len(file['issues']) - 20, 'more issue')} (--json lists them)")
 
 
 def _session(s: dict[str, Any]) -> None:

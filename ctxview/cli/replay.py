@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ctxview.cli.options import Named, json_option, print_json, session_option, trace_options
-from ctxview.cli.plain import number, say, table
+from ctxview.cli.plain import counted, number, say, table
 from ctxview.text import one_line
 
 
@@ -68,7 +68,7 @@ def _print(reports: list[dict[str, Any]]) -> None:
         ]
         more = len(report["needed_later"]) - 5
         if more > 0:
-            notes.append(f"and {more:,} more blocks that were needed later (--json lists them)")
+            notes.append(f"and {counted(more, 'more block')} needed later (--json lists them)")
         if notes:
             say()
             say(report["stack"])

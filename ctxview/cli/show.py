@@ -17,7 +17,7 @@ from ctxview.cli.options import (
     trace_options,
     under_stack,
 )
-from ctxview.cli.plain import GLYPHS, fit, number, percent, say, table, tokens, told, width
+from ctxview.cli.plain import GLYPHS, counted, fit, number, percent, say, table, tokens, told, width
 from ctxview.text import one_line, safe_text
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _header(name: str, view: SessionView, turn: int, history: bool) -> None:
             trigger = f" ({one_line(cut.trigger)})" if cut.trigger else ""
             say(
                 f"✂ {cut.kind}{trigger} just before this turn: {number(before)} → {number(after)} tokens,"
-                f" {cut.dropped:,} blocks dropped, {cut.kept:,} kept"
+                f" {counted(cut.dropped, 'block')} dropped, {cut.kept:,} kept"
             )
     doubts = {e.reason for e in view.edits_at(turn) if e.action == "tag"} if view.base is None else set()
     for reason in sorted(doubts):
