@@ -16,7 +16,7 @@ from ctxview.tui.detail import DetailPane
 from ctxview.tui.facts import make_scene
 from ctxview.tui.keys import KEYS
 from ctxview.tui.overlays import DetailScreen, ReportScreen
-from ctxview.tui.stacks import make_alternate
+from ctxview.tui.stacks import finished, make_alternate
 from ctxview.window.view import SessionView
 
 
@@ -136,7 +136,7 @@ async def test_trouble_key_goes_on_to_the_next_trouble_and_wraps(size):
 @pytest.mark.parametrize("stack", ["recorded", "history", "pin-goal:n=6", "keep-last-n", "pinned-rolling:budget=300"])
 def test_the_first_trouble_is_the_first_failure_that_replay_counts(name, stack):
     with open_trace([str(sample_path(name))]) as trace:
-        made = make_alternate(make_scene(trace.view(None)), parse_stack(stack))
+        made = finished(make_alternate(make_scene(trace.view(None)), parse_stack(stack)))
         first = made.replayed.metrics.totals.first_failure
         assert (made.scene.trouble and made.scene.trouble.turn) == first
 
