@@ -136,7 +136,8 @@ def blocks_of(messages: Iterable[Message]) -> list[Entry]:
 def folded(
     window: Window, gone: Sequence[Entry], text: str, rule: str, reason: str, evidence: Any, tokens: int | None = None
 ) -> list[Edit]:
-    """Blocks that leave, and one summary that stands for them, where the first thing that stays after them stands.
+    """Blocks that leave, and one summary that stands for them, where the first thing that stays after them stands, but
+    not between a call and its result.
 
     An earlier summary among them is covered like any other block: what it stood for is found through it.
     """
@@ -145,6 +146,9 @@ def folded(
     numbers = {e.n for e in gone}
     last = max(e.pos for e in gone)
     after = next((e for e in window if e.pos > last and e.n not in numbers), None)
+    if after is not None:  # nothing may stand between a call and its result
+        split = {e.item.group for e in window if e.pos >= after.pos and e.item.call >= 0 and e.n not in numbers}
+        after = next(e for e in window if e.n == after.n or (e.item.group in split and e.n not in numbers))
     where, ref = ("before", after.n) if after else ("end", None)
     covers = tuple(e.n for e in gone)
     summary = Insert(

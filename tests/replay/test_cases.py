@@ -119,6 +119,29 @@ def test_thinking_that_is_left_alone_goes() -> None:
     assert {e.rule for e in done.view.edits} == {"orphan-call", "thinking-only"}
 
 
+def test_a_summary_is_not_put_between_a_call_and_its_result() -> None:
+    script = Script()
+    script.user("goal " + "w " * 100)
+    script.call()
+    script.use("a")
+    script.user("one more thing")
+    script.result("a", "x " * 50)
+    script.call()
+    done = under(script.view(), "anthropic-compact:trigger=100:stub=5")
+    assert [w.block.kind for w in done.view.window(2)] == ["summary", "tool_call", "tool_result"]
+
+
+def test_what_is_recited_after_an_open_call_leaves_it_open() -> None:
+    script = Script()
+    script.user("goal")
+    script.call()
+    script.use("a")
+    view = with_facts(script.view(), [Pin(0, "goal", "matched", "first", 1, priority=9)])
+    done = under(view, "reinject:at=tail:what=all").view
+    assert [w.block.kind for w in done.window(2)] == ["user", "tool_call", "note"]
+    assert not done.pairing(2).orphans
+
+
 def test_unsafe_policies_show_what_a_provider_would_answer() -> None:
     done = under(agent().view(), "keep-last-n:n=3")
     assert done.metrics.turns[4].orphans == 1
