@@ -124,6 +124,11 @@ class Script:
         edits = tuple(Edit(SESSION, "drop", b, rule or kind, "the client cut") for b in gone)
         self.events.append(Cut(SESSION, f"c{self.count}", kind, Origin("f", self.count), edits=edits))  # type: ignore[arg-type]
 
+    def edits(self) -> list[Edit]:
+        """What the client did so far."""
+        cuts = (e.edits if isinstance(e, Cut) else (e,) for e in self.events)
+        return [e for some in cuts for e in some if isinstance(e, Edit)]
+
     def view(self, **options: object) -> SessionView:
         return view_of(self.events, **options)  # type: ignore[arg-type]
 
