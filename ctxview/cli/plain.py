@@ -52,10 +52,10 @@ def percent(part: int | None, whole: int | None) -> str:
 def fit(text: str, cells: int) -> str:
     """`one_line` cut to `cells` terminal cells."""
     line = one_line(text, limit=cells)
-    while _cells(line) > cells:
-        line = line[: max(0, len(line) - 1 - (_cells(line) - cells) // 2)].rstrip("…") + "…"
-        if len(line) <= 1:
-            break
+    words = line.rstrip("…")
+    while words and _cells(line) > cells:
+        words = words[: len(words) - max(1, (_cells(line) - cells) // 2)]
+        line = words + "…"
     return line
 
 

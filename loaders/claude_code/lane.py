@@ -63,6 +63,7 @@ class Lane:
         if node.parent is None and node.above is None and self.tip is not None:
             yield from self.advance(self.tip)
         self.tip = node
+        self._recall(node)
         self._by_uuid[node.uuid] = node
         if node.blocks:
             self._pending.append(node)
@@ -168,19 +169,19 @@ class Lane:
     def _walk(self, tip: Node | None) -> tuple[list[Node], int]:
         """Lines from `tip` up that are not on the path yet, oldest first, and where they join it (-1: a new root)."""
         fresh: list[Node] = []
+        seen: set[Node] = set()
         node = tip
-        while node is not None:
+        while node is not None and node not in seen:  # in a cycle, what was found is the branch
+            seen.add(node)
             at = self._index.get(node)
             if at is not None and at < len(self._path) and self._path[at] is node and not self._displaced(node):
                 return fresh[::-1], at
             anchor = self._line(self._moved.get(node.uuid))
-            if anchor is not None and anchor is not node:
+            if anchor is not None and anchor not in seen:
                 node = anchor  # a compaction moved this line below its summary
                 continue
             fresh.append(node)
             node = self._tree.parent(node)
-            if len(fresh) > len(self._by_uuid) + len(self._path):  # a cycle: take what was found as the branch
-                break
         return fresh[::-1], -1
 
     def _line(self, uuid: str | None) -> Node | None:
@@ -211,8 +212,10 @@ class Lane:
         root = fresh[0] if joint < 0 and fresh else None
         kind: CutKind = "rewind"
         metadata: dict[str, Any] = {}
-        at = fresh[0] if fresh else self._path[joint]
+        at = fresh[0] if fresh else self._path[-1] if self._path else leaving[-1]
         trigger = None
+        if not self._path:
+            kind = "clear"
         if root is not None:
             boundary = next((n for n in fresh if n.boundary is not None), None)
             if boundary is not None or any(n.summary for n in fresh):
@@ -314,8 +317,12 @@ class Lane:
 
     def _put_away(self) -> None:
         """Let go of what stands behind a cut: lines in no window that no open response or result belongs to."""
-        here = {*self._path, *self._open, *self._pending, self.tip}
-        gone = [n for n in self._by_uuid.values() if n not in here and not self._belongs(n)]
+        here = {n for n in (*self._path, *self._open, *self._pending, self.tip) if n is not None}
+        # A response goes with all its lines and the results of its calls, or stays with them.
+        kept = set(self._on_path)
+        for node in here:
+            kept.update(self._responses_of(node))
+        gone = [n for n in self._by_uuid.values() if n not in here and kept.isdisjoint(self._responses_of(n))]
         past = Past(self.session)
         for node in gone:
             del self._by_uuid[node.uuid]
@@ -339,6 +346,21 @@ class Lane:
             if not self._results[key]:
                 del self._results[key]
         self._tree.put_away(left, past)
+
+    def _responses_of(self, node: Node) -> Iterable[str]:
+        """Message ids of the responses that a line is part of or answers."""
+        if node.message_id is not None:
+            return (node.message_id,)
+        calls = node.results if node.about is None else (*node.results, node.about)
+        return [owner for call in calls if (owner := self._owner.get(call)) is not None]
+
+    def _recall(self, node: Node) -> None:
+        """Bring back what a new line belongs to, if it was put away."""
+        if node.message_id is not None and node.message_id not in self._responses:
+            self._tree.recall(("response", node.message_id))
+        for call in (*node.calls, *node.results):
+            if call not in self._owner:
+                self._tree.recall(("call", call))
 
     def _return(self, past: Past) -> None:
         """Lines that were put away are asked for again."""
