@@ -150,18 +150,17 @@ def loss(scene: Scene, focus: Focus, turn: int) -> Report:
 def _sizes(view: SessionView, cut: CutRow) -> str:
     """The sizes before and after a cut, and where each is from."""
     before, after = view.cut_sizes(cut)
-    stated = (cut.before is not None and cut.kind != "unexplained", cut.after is not None and cut.kind != "unexplained")
+    words = f"{number_words(before)} → {number_words(after)}"
     if view.base is not None:
-        source = "simulated"
-    elif cut.kind == "unexplained":
-        source = "as the turns around it were recorded; the log names no cut"
-    elif all(stated):
-        source = "as the log states them"
-    elif any(stated):
-        source = f"{'first' if stated[0] else 'second'} as the log states it, the other as the turn beside was recorded"
-    else:
-        source = "as the turns around it were recorded"
-    return f"{number_words(before)} → {number_words(after)}, {source}"
+        return f"{words}, simulated"
+    if cut.kind == "unexplained":
+        return f"{words}, as the turns around it were recorded; the log names no cut"
+    stated = [name for name, size in (("before", cut.before), ("after", cut.after)) if size is not None]
+    known = [name for name, size in (("before", before), ("after", after)) if size is not None]
+    recorded = [name for name in known if name not in stated]
+    sources = [f"{' and '.join(stated)} as the log states it"] if stated else []
+    sources += [f"{' and '.join(recorded)} as the turn beside it was recorded"] if recorded else []
+    return ", ".join([words, *sources])
 
 
 def _block_line(scene: Scene, span: SpanRow, turn: int, focus: Focus) -> ReportLine:

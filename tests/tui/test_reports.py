@@ -34,7 +34,7 @@ def test_the_loss_report_gives_the_sizes_and_counts_of_info():
     row = cuts_report(view)[0]
     text = text_of(loss(make_scene(view), Focus(), 5))
     assert row["after"] == view.turns[4].recorded
-    assert f"{row['before']:,} → {row['after']:,}, first as the log states it, the other as" in text
+    assert f"{row['before']:,} → {row['after']:,}, before as the log states it, after as" in text
     assert f"dropped     {row['dropped']:,} blocks" in text
     assert f"kept        {row['kept']:,} blocks" in text
 
