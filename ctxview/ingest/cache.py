@@ -20,7 +20,7 @@ from ctxview import __version__
 from ctxview.errors import UnreadableError, UsageError
 from ctxview.ingest.inputs import Inputs, ProgressCall, config_of, find_inputs, sidecar_of
 from ctxview.ingest.trace import Trace
-from ctxview.store import OutdatedError, Store
+from ctxview.store import OutdatedError, Store, UnkeptError
 
 CACHE_FROM_BYTES: Final = 1_000_000
 """Smaller traces are read faster than a database is opened."""
@@ -61,13 +61,20 @@ def open_trace(
     place = (db or cache_place(inputs, say)) if keep else None
     if place is None:
         return _read(inputs, Store.memory(), progress)
-    return open_at(place, inputs, progress, say, is_named=db is not None)
+    try:
+        return open_at(place, inputs, progress, say, is_named=db is not None)
+    except UnkeptError as error:
+        if db is not None:
+            raise
+        say(f"no cache: {error.cause}")
+        return _read(inputs, Store.memory(), progress)
 
 
 def open_at(place: Path, inputs: Inputs, progress: ProgressCall | None, say: Say, *, is_named: bool) -> Trace:
     """The trace from its database at `place`, which is made if it is missing or out of date.
 
-    `is_named`: the user chose the place, so nothing that is not this trace's database is overwritten there.
+    `is_named`: the user chose the place, so nothing that is not this trace's database is overwritten there. Raises
+    UnkeptError when there is no room for it.
     """
     return _open_known(place, inputs, say, is_named=is_named) or _build(place, inputs, progress)
 

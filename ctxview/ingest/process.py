@@ -99,6 +99,7 @@ class Loading:
 def _serve(order: dict[str, Any]) -> None:
     from ctxview.ingest.cache import cache_place, open_at
     from ctxview.ingest.inputs import find_inputs, sidecar_of
+    from ctxview.store import UnkeptError
 
     def tell(**words: object) -> None:
         sys.stdout.write(json.dumps(words) + "\n")
@@ -114,7 +115,14 @@ def _serve(order: dict[str, Any]) -> None:
         inputs = find_inputs(order["paths"])
         named = Path(order["db"]) if order["db"] else None
         place = named or (cache_place(inputs, say) if order["cache"] else None) or Path(order["spare"])
-        open_at(place, inputs, progress, say, is_named=named is not None).close()
+        try:
+            open_at(place, inputs, progress, say, is_named=named is not None).close()
+        except UnkeptError as error:
+            if named is not None or place == Path(order["spare"]):
+                raise
+            say(f"no cache: {error.cause}")
+            place = Path(order["spare"])
+            open_at(place, inputs, progress, say, is_named=False).close()
         sidecar = sidecar_of(inputs)
         tell(place=str(place), name=inputs.name, sidecar=str(sidecar) if sidecar else None)
     except CtxviewError as error:

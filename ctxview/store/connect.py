@@ -37,6 +37,10 @@ class OutdatedError(UnreadableError):
     """A ctxview database that this version cannot use: unfinished, or of another schema. Make it anew."""
 
 
+class UnkeptError(UsageError):
+    """A database could not be written where it was to be: no room, mostly. The trace can still be read without one."""
+
+
 @cache
 def _spill() -> tempfile.TemporaryDirectory[str]:
     """A folder only this user can enter, removed when the process ends."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
@@ -33,6 +33,7 @@ from ctxview.store.connect import (
     MEMORY,
     SCHEMA,
     Building,
+    UnkeptError,
     connect,
     open_existing,
     script,
@@ -95,8 +96,10 @@ class Store:
             block_bytes = LARGE_BLOCK_BYTES if large else BLOCK_BYTES
             con = connect(str(building.path), memory=BUILD_MEMORY, block_bytes=block_bytes, locked=False)
             return cls._fresh(con, building, BUILD_MEMORY)
-        except BaseException:
+        except BaseException as error:
             building.discard()
+            if isinstance(error, duckdb.Error):
+                raise _unkept(error) from error
             raise
 
     @classmethod
@@ -123,15 +126,21 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let the database go; a finished new file takes its place. Raises UsageError when it cannot."""
-        self._con.close()
+        """Let the database go; a finished new file takes its place. Raises UnkeptError when it cannot be written."""
         building, self._building = self._building, None
-        if building is None:
+        if building is None or not self._finished:
+            self._con.close()
+            if building is not None:
+                building.discard()
             return
-        if self._finished:
-            building.publish()
-        else:
+        try:
+            self._con.execute("CHECKPOINT")  # closing does it too, but says nothing when there is no room
+        except duckdb.Error as error:
+            self._con.close()
             building.discard()
+            raise _unkept(error) from error
+        self._con.close()
+        building.publish()
 
     # ---------------------------------------------------------------- writing
 
@@ -222,12 +231,16 @@ class Store:
             self._bulk = cursor
             try:
                 yield
-            except BaseException:
-                cursor.rollback()
+                cursor.commit()
+            except BaseException as error:
+                self._finished = False
+                with suppress(duckdb.Error):
+                    cursor.rollback()
+                if isinstance(error, duckdb.Error):
+                    raise _unkept(error) from error
                 raise
             finally:
                 self._bulk = None
-            cursor.commit()
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -411,7 +424,10 @@ class Store:
             except BaseException:
                 cursor.rollback()
                 raise
-            cursor.commit()
+            try:
+                cursor.commit()
+            except duckdb.Error as error:
+                raise _unkept(error) from error
 
     def _write(self, table: str, rows: Iterable[r.Values]) -> None:
         with self._writing:
@@ -441,6 +457,11 @@ class Store:
     def _all(self, query: str, *values: Any) -> list[r.Values]:
         with self._cursor() as cursor:
             return cursor.execute(query, values).fetchall()
+
+
+def _unkept(error: duckdb.Error) -> UnkeptError:
+    reason = str(error).partition("\n")[0]
+    return UnkeptError(f"the trace's database cannot be written: {reason}", "make room, or leave it out: `--no-cache`")
 
 
 def _batches(rows: Iterable[r.Values]) -> Iterator[list[r.Values]]:

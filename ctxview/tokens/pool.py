@@ -10,8 +10,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Final
 
@@ -30,15 +31,29 @@ class CountingPool:
             self.workers, mp_context=get_context("spawn"), initializer=_start, initargs=(encoding, os.getpid())
         )
 
-        self._pool.submit(_count, [])  # so that it loads its vocabulary while the first texts are read
+        self.submit([])  # so that it loads its vocabulary while the first texts are read
 
     def submit(self, texts: Sequence[str]) -> Future[tuple[list[int], bool]]:
         """Counts of a batch, and whether they are estimates. A worker that died raises BrokenProcessPool."""
-        return self._pool.submit(_count, list(texts))
+        with _deaf():
+            return self._pool.submit(_count, list(texts))
 
     def close(self) -> None:
         """Stop the workers without waiting for batches that nobody will read."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Hold Ctrl-C back: a worker that starts meanwhile never hears it, not even before it runs a line of ours."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _counter: Counter | None = None

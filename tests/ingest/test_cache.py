@@ -99,6 +99,25 @@ def test_a_cache_folder_that_cannot_be_used_is_no_error(tmp_path: Path, monkeypa
     assert len(words) == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="files cannot be kept small there")
+def test_without_room_for_the_database_the_trace_is_read_all_the_same(tmp_path: Path, cache: Path) -> None:
+    """Files may grow to 200 kB only, as if the disk were full then."""
+    path = _session(tmp_path / "s.jsonl", rounds=800)
+    code = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
+        "from ctxview.cli import main; main(['info', *sys.argv[1:]])"
+    )
+    told = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    assert "no cache: the trace's database cannot be written" in told.stderr
+    assert "800 turns" in told.stdout
+    assert not _databases(cache)
+    named = tmp_path / "named.duckdb"
+    told = subprocess.run([sys.executable, "-c", code, str(path), "--db", str(named)], capture_output=True, text=True)
+    assert (told.returncode, named.exists()) == (2, False)
+    assert "make room" in told.stderr
+
+
 def test_a_named_database_is_never_another_files(tmp_path: Path, cache: Path) -> None:
     """`--db` makes a file, reuses it for its own trace, and refuses to overwrite anything else."""
     trace, other = _session(tmp_path / "t.jsonl", rounds=3), _session(tmp_path / "o.jsonl", rounds=4, session="other")
