@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -23,6 +24,20 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 RECORDED: Final = "recorded"
+
+
+class _Finite(click.FloatRange):
+    """A range that has no place for `nan` and `inf`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
+FACTOR: Final = _Finite(0, 1000)
+SECONDS: Final = _Finite(0.1, 86_400)
 _BAR_AFTER: Final = 0.7
 """Seconds of reading before a bar appears: short reads need none."""
 _BAR_EVERY: Final = 0.1

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ctxview.cli.options import Named, json_option, print_json, session_option, trace_options
+from ctxview.cli.options import FACTOR, Named, json_option, print_json, session_option, trace_options
 from ctxview.cli.plain import counted, number, say, table
 from ctxview.text import one_line
 
@@ -15,8 +15,12 @@ from ctxview.text import one_line
 @trace_options
 @session_option
 @click.option("--stack", "stacks", metavar="STACK", multiple=True, help="A stack to replay; repeat to compare.")
-@click.option("--cache-read", metavar="FACTOR", default=0.1, show_default=True, help="Price of a token from the cache.")
-@click.option("--cache-write", metavar="FACTOR", default=1.25, show_default=True, help="Price of a token put into it.")
+@click.option(
+    "--cache-read", metavar="FACTOR", type=FACTOR, default=0.1, show_default=True, help="Price of a cached token."
+)
+@click.option(
+    "--cache-write", metavar="FACTOR", type=FACTOR, default=1.25, show_default=True, help="Price of a token put there."
+)
 @json_option
 def command(
     trace: Named, session: str | None, stacks: tuple[str, ...], cache_read: float, cache_write: float, as_json: bool

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ctxview.cli.options import Named, print_json, remark
+from ctxview.cli.options import SECONDS, Named, print_json, remark
 from ctxview.cli.plain import fit, say, table, width
 from ctxview.errors import UsageError
 from ctxview.text import safe_text
@@ -35,7 +35,7 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Print at most so many rows.")
-@click.option("--seconds", type=click.FloatRange(0.1), default=30.0, show_default=True, help="Give up after.")
+@click.option("--seconds", type=SECONDS, default=30.0, show_default=True, help="Give up after.")
 @click.option("--views", is_flag=True, help="Describe every view, table and column.")
 def command(
     query: str | None,

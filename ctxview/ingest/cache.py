@@ -108,7 +108,7 @@ def _open_known(place: Path, inputs: Inputs, say: Say, *, is_named: bool) -> Tra
         say(f"reading the trace anew: {error.cause}")
         return None
     meta = json.loads(store.meta("inputs") or "null") or {}
-    if meta == _identity(inputs):
+    if inputs.is_lasting and meta == _identity(inputs):  # what came through a pipe is another thing each time
         os.utime(place)  # the least recently used are pruned first
         return Trace(inputs.name, store, sidecar_of(inputs))
     store.close()

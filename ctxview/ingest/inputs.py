@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from ctxview.errors import UsageError
 from ctxview.loaders.companions import beside
-from ctxview.loaders.discover import discover
+from ctxview.loaders.discover import PIPE_LIMIT, discover
 from ctxview.loaders.source import SourceFile
 from ctxview.model import Issue
 from ctxview.project import SIDECAR, find_config
@@ -51,24 +51,18 @@ class Inputs:
 
 def find_inputs(paths: Sequence[str]) -> Inputs:
     """Files, folders or `-` (standard input, which is read here). What cannot be found becomes an issue."""
-    files: list[SourceFile] = []
-    issues: list[Issue] = []
-    for path in paths:
-        if not path:
-            raise UsageError("an empty name is no trace", "name a file, a folder, or `-` for standard input")
-        if path == STDIN:
-            files.append(SourceFile(name="<stdin>", data=sys.stdin.buffer.read()))
-            continue
-        found, wrong = discover([Path(path)])
-        files += found
-        issues += wrong
-    files = _each_once(files)
+    if not all(paths):
+        raise UsageError("an empty name is no trace", "name a file, a folder, or `-` for standard input")
+    found, issues = discover([Path(path) for path in paths if path != STDIN])
+    piped = [_standard_input()] if STDIN in paths else []
+    files = _each_once([*piped, *found] if paths[0] == STDIN else [*found, *piped])
     known = {f.path.resolve() for f in files if f.path is not None}
     for file in list(files):
         for more in beside(file):
             if more.path is not None and more.path.resolve() not in known:
                 known.add(more.path.resolve())
                 files.append(more)
+    files = _named_apart(files)
     name = "<stdin>" if paths[0] == STDIN else paths[0]
     return Inputs(name if len(paths) == 1 else f"{name} and {len(paths) - 1} more", tuple(files), tuple(issues))
 
@@ -86,6 +80,24 @@ def sidecar_of(inputs: Inputs) -> Path | None:
 
 def _first_path(inputs: Inputs) -> Path | None:
     return next((f.path for f in inputs.files if f.path is not None), None)
+
+
+def _standard_input() -> SourceFile:
+    data = sys.stdin.buffer.read(PIPE_LIMIT + 1)
+    if len(data) > PIPE_LIMIT:
+        raise UsageError(f"standard input holds more than {PIPE_LIMIT >> 20} MiB", "save it to a file and name that")
+    return SourceFile(name="<stdin>", data=data)
+
+
+def _named_apart(files: Sequence[SourceFile]) -> list[SourceFile]:
+    """Every file under a name of its own: what became of its records is told by it."""
+    named: dict[str, SourceFile] = {}
+    for file in files:
+        name, count = file.name, 2
+        while name in named:
+            name, count = f"{file.name} ({count})", count + 1
+        named[name] = file if name == file.name else replace(file, name=name)
+    return list(named.values())
 
 
 def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:
