@@ -116,7 +116,7 @@ class SessionBuilder:
         self._kinds = bytearray()
         self._refs = array("q")
         """Hash of the call id, or of the id of a block without text; 0 for none."""
-        self._contents = array("i")
+        self._contents = array("q")
         self._chars = array("i")
         self._n = CompactMap()
         """Block number by id."""
