@@ -1,4 +1,7 @@
-"""In CI the same examples are generated on every run, so that a result belongs to the commit and not to chance."""
+"""The same examples are generated on every run, so that a result belongs to the commit and not to chance.
+
+`HYPOTHESIS_PROFILE=search python -m pytest ...` looks for new ones.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,6 @@ import os
 
 from hypothesis import settings
 
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+settings.register_profile("same", derandomize=True)
+settings.register_profile("search")
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
