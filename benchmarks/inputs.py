@@ -56,7 +56,7 @@ class _Session:
             turn += 1
 
     def _round(self, turn: int) -> Iterator[Record]:
-        path = f"/work/project/src/module_{self._rng.randrange(400)}.py"
+        path = f"/home/dev/project/src/module_{self._rng.randrange(400)}.py"
         content = self._code(self._rng.randrange(20, 160))
         yield self._answer(turn, {"type": "text", "text": self._text(30)})
         call = {"type": "tool_use", "id": f"toolu_{turn}", "name": "Read", "input": {"file_path": path}}
@@ -102,7 +102,7 @@ class _Session:
             "isSidechain": False,
             "sessionId": "bench",
             "version": "2.1.0",
-            "cwd": "/work/project",
+            "cwd": "/home/dev/project",
             **more,
         }
         self._parent = own

@@ -136,15 +136,14 @@ class _Ingest:
         for file in source.files:
             self._tell(file.name, 0, file.size)
         for event in loader.load(source):
-            kind = type(event)
-            if kind is Record:
-                self._file(event.file, loader).see(event)  # type: ignore[union-attr, arg-type]
-            elif kind is Issue:
-                self.issues.append(event)  # type: ignore[arg-type]
-            elif kind is Progress:
-                self._tell(event.file, event.done, event.total)  # type: ignore[union-attr]
+            if isinstance(event, Record):
+                self._file(event.file, loader).see(event)
+            elif isinstance(event, Issue):
+                self.issues.append(event)
+            elif isinstance(event, Progress):
+                self._tell(event.file, event.done, event.total)
             else:
-                self._feed(event)  # type: ignore[arg-type]
+                self._feed(event)
                 if self._contents.pump():
                     self._settle()
 
