@@ -77,7 +77,7 @@ def make_store(path: Path, turns: int, blocks: int) -> None:
         TurnRow,
     )  # fmt: skip
     from ctxview.store import Store
-    from ctxview.window.view import PREVIEW_CHARS
+    from ctxview.window.texts import PREVIEW_CHARS
 
     dice = random.Random(7)
     words = ("alpha", "bravo", "scheduler", "config", "token", "window", "budget", "retry", "error", "passed", "value")
@@ -212,7 +212,8 @@ def _part(values: Sequence[float], share: float) -> float:
 
 def _paints(shown: Sequence[str], size: tuple[int, int], runs: int) -> tuple[float, float]:
     """Seconds to the first paint of an empty Textual app and of this one: the best of several starts in turn."""
-    empty, ours = [], []
+    empty: list[float] = []
+    ours: list[float] = []
     for _ in range(runs):
         for arguments, pattern, found in ((["-c", _EMPTY_APP], b"painted-now", empty), (shown, "›".encode(), ours)):
             terminal = Terminal(arguments, size)

@@ -28,7 +28,7 @@ from ctxview.model import (
 from ctxview.reconstruct import Arrival, Course, SessionBuilder
 from ctxview.store import Store
 from ctxview.tokens import image_tokens, thinking_tokens
-from ctxview.window.view import PREVIEW_CHARS
+from ctxview.window.texts import PREVIEW_CHARS
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from ctxview.window.diff import Diff, Prefix, diff_windows
 from ctxview.window.journal import Journal
 from ctxview.window.search import Hit, Hits, Needle
 from ctxview.window.short_ids import short_ids
-from ctxview.window.view import Change, SessionView, Tokens, WindowBlock
+from ctxview.window.sizes import Tokens
+from ctxview.window.view import Change, SessionView, WindowBlock
 
 __all__ = [
     "Change",

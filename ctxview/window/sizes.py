@@ -1,0 +1,175 @@
+"""The sizes of a session's windows: recorded, counted and calibrated, for one turn or for all."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from ctxview.model import KINDS, Stretch
+from ctxview.window.limits import limit_of
+from ctxview.window.stays import Stays
+from ctxview.window.table import column
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The sizes of one window. Recorded, counted and calibrated are three numbers, mixed in `unlogged` alone."""
+
+    recorded: int | None
+    """As the provider counted it."""
+    counted: int
+    """Sum over the blocks that are in the log, by tokenizer (images and unlogged thinking by formula)."""
+    calibrated: int | None
+    """factor x counted, once the audit has fitted a factor for the stretch."""
+    unlogged: int | None
+    """recorded - round(factor x counted), factor 1 before calibration: what was sent and never logged."""
+    limit: int | None
+
+
+class Sizes(Stays):
+    """What the windows come to in tokens."""
+
+    @cached_property
+    def limit(self) -> int | None:
+        """The model's context size in tokens, by the rules of `ctxview.window.limits`."""
+        if self.base is not None:
+            return self.base.limit
+        return limit_of(self.row, self.turns)
+
+    def stretch(self, turn: int) -> Stretch | None:
+        """The audit's fit that covers `turn`."""
+        return next((s for s in self.audit if s.start <= turn <= s.end), None)
+
+    def factor(self, turn: int) -> float:
+        """Counted to recorded tokens at `turn`; 1.0 before calibration. `now` goes by the newest turn."""
+        fitted = self.stretch(min(turn, self.last))
+        return fitted.factor if fitted else 1.0
+
+    def counted(self, turn: int) -> int:
+        if self._scan():
+            tokens = column(self.spans, "tokens")
+            return sum(tokens[i] for i in self.standing(turn))
+        return sum(series[turn] for series in self.counted_series.values())
+
+    def tokens(self, turn: int) -> Tokens:
+        """All sizes of the window at `turn`."""
+        call = self.turn(turn)
+        recorded = call.recorded if call and self.base is None else None
+        counted = self.counted(turn)
+        fitted = self.stretch(min(turn, self.last))
+        scaled = round(self.factor(turn) * counted)
+        unlogged = None if recorded is None else recorded - scaled
+        if self.base is not None:
+            unlogged = self.base.tokens(turn).unlogged
+        return Tokens(recorded, counted, scaled if fitted else None, unlogged, self.limit)
+
+    def by_kind(self, turn: int) -> dict[str, int | None]:
+        """Tokens by kind plus `unlogged`; they add up to the recorded or simulated size where that is known.
+
+        Counted parts are scaled by the stretch's factor and rounded so that they add up to the scaled total.
+        """
+        counted: dict[str, int] = {kind: self.counted_series[kind][turn] for kind in KINDS}
+        sizes = self.tokens(turn)
+        if sizes.unlogged is None:
+            return {**counted, "unlogged": None}
+        parts: dict[str, int | None] = dict(_apportion(counted, round(self.factor(turn) * sum(counted.values()))))
+        return {**parts, "unlogged": sizes.unlogged}
+
+    def size(self, turn: int) -> int:
+        """The best known size: recorded, else calibrated, else counted. Simulated: with what was never logged."""
+        if not self._scan():
+            return self.sizes[turn]
+        sizes = self.tokens(turn)
+        if sizes.recorded is not None:
+            return sizes.recorded
+        scaled = round(self.factor(turn) * sizes.counted)
+        return scaled if self.base is None else scaled + (sizes.unlogged or 0)
+
+    @cached_property
+    def sizes(self) -> Sequence[int]:
+        """`size` of turns 0 .. now (index 0 is unused)."""
+        sizes = list(self._scaled)
+        for call in (self.base or self).turns[: self.last]:
+            if call.recorded is None:
+                continue
+            if self.base is None:
+                sizes[call.turn] = call.recorded
+            else:
+                sizes[call.turn] += call.recorded - self.base._scaled[call.turn]
+        return sizes
+
+    @cached_property
+    def _scaled(self) -> Sequence[int]:
+        """factor x counted of turns 0 .. now, factor 1 before calibration."""
+        counted = [sum(parts) for parts in zip(*self.counted_series.values())][: self.now + 1]
+        scaled = list(counted)
+        for fitted in reversed(self.audit):  # the first that covers a turn counts
+            for turn in range(max(1, fitted.start), min(fitted.end, self.last) + 1):
+                scaled[turn] = round(fitted.factor * counted[turn])
+        scaled[self.now] = round(self.factor(self.now) * counted[self.now])
+        return scaled
+
+    def occupancy(self) -> tuple[int | None, str]:
+        """Tokens that stand now, and where the number is from: recorded, post-cut, counted or unknown."""
+        newest = self.turns[-1] if self.turns else None
+        cut = next((c for c in reversed(self.cuts) if c.kind in ("compact", "clear") and c.turn == self.now), None)
+        has_usage = any(t.recorded is not None for t in self.turns)
+        if cut is not None and has_usage:
+            return (cut.after, "post-cut") if cut.after is not None else (None, "unknown")
+        recorded = next((t.recorded for t in reversed(self.turns) if t.recorded is not None), None)
+        if newest is not None and recorded is not None:
+            return recorded, "recorded"
+        return (self.counted(self.now), "counted") if self.blocks else (None, "unknown")
+
+    @cached_property
+    def counted_series(self) -> Mapping[str, Sequence[int]]:
+        """Counted tokens of each kind for turns 0 .. now (index 0 is unused and 0)."""
+        deltas: dict[str, array[int]] = {kind: array("q", bytes(8 * (self.now + 2))) for kind in KINDS}
+        by_block = [deltas[kind] for kind in column(self.blocks, "kind")]
+        now = self.now
+        for block, start, end, tokens in zip(self._blocks, self._starts, self._ends, column(self.spans, "tokens")):
+            if start >= end or start > now:
+                continue
+            delta = by_block[block]
+            delta[start] += tokens
+            if end <= now:
+                delta[end] -= tokens
+        return {kind: array("q", accumulate(delta)) for kind, delta in deltas.items()}
+
+    @cached_property
+    def peak(self) -> tuple[int, int] | None:
+        """(turn, tokens) of the largest window; None without turns."""
+        if not self.turns:
+            return None
+        turn = max(range(1, self.now), key=self.sizes.__getitem__)
+        return turn, self.sizes[turn]
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether no count of the session comes from a tokenizer."""
+        return self._kinds_of_count == {True}
+
+    @cached_property
+    def _kinds_of_count(self) -> frozenset[bool]:
+        """True where some count is an estimate, False where some is none."""
+        if self.base is not None:
+            own = self.blocks[len(self.base.blocks) :]
+            return self.base._kinds_of_count | {block.estimated for block in own if block.tokens}
+        blocks = zip(column(self.blocks, "tokens"), column(self.blocks, "estimated"))
+        return frozenset({bool(is_estimated) for tokens, is_estimated in blocks if tokens})
+
+
+def _apportion(parts: Mapping[str, int], total: int) -> dict[str, int]:
+    """Scale whole numbers to add up to `total` (largest remainders get the rest)."""
+    whole = sum(parts.values())
+    if not whole:
+        return dict(parts)
+    exact = {k: v * total / whole for k, v in parts.items()}
+    floors = {k: int(v) for k, v in exact.items()}
+    rest = total - sum(floors.values())
+    for k in sorted(exact, key=lambda k: floors[k] - exact[k])[:rest]:
+        floors[k] += 1
+    return floors
