@@ -43,7 +43,8 @@ def rows(folder: Path, *, big: bool) -> Iterator[Row]:
     yield Row("structure only ÷ parse alone", ">=", 0.6, parse / structure, f"{speed / structure:.1f} MB/s")
     yield from _database(folder, trace, texts)
     yield from _openings(folder)
-    yield from _memory(folder, big)
+    if big:
+        yield from _memory(folder)
 
 
 def _parse(trace: Path) -> tuple[float, list[str]]:
@@ -100,8 +101,8 @@ def _show(trace: Path, cache: str) -> float:
     return time.perf_counter() - start
 
 
-def _memory(folder: Path, big: bool) -> Iterator[Row]:
-    sizes = (200, 1000) if big else (50, 200)
+def _memory(folder: Path) -> Iterator[Row]:
+    sizes = (200, 1000)
     peaks = []
     for megabytes in sizes:
         trace = folder / f"{megabytes}.jsonl"
@@ -110,8 +111,7 @@ def _memory(folder: Path, big: bool) -> Iterator[Row]:
         place = folder / "memory.duckdb"
         place.unlink(missing_ok=True)
         peaks.append(float(_child(["build", str(trace), str(place)])["peak_mb"]))
-        if megabytes > 200:
-            trace.unlink()
+        trace.unlink()
     label = f"peak memory at {sizes[1]} MB ÷ at {sizes[0]} MB"
     yield Row(label, "<=", 1.3, peaks[1] / peaks[0], f"{peaks[0]:.0f} → {peaks[1]:.0f} MB")
 

@@ -19,7 +19,7 @@ def command(trace: Named, block_id: str, session: str | None, as_json: bool) -> 
 
     ID is a block's id or a unique prefix of it, as `ctxview show` prints them.
     """
-    from ctxview.report import block_life_report
+    from ctxview.report.block import block_life_report
 
     with trace.open() as opened:
         report = block_life_report(opened.view(session), block_id)

@@ -32,7 +32,7 @@ def command(trace: Named, session: str | None, turns: tuple[str, ...], stacks: t
 
     Also how much of its head the second window shares with the first: what a prompt cache could reuse.
     """
-    from ctxview.report import diff_report
+    from ctxview.report.diff import diff_report
     from ctxview.window import short_ids
 
     if len(turns) != 2:

@@ -20,7 +20,7 @@ def command(trace: Named, as_json: bool) -> None:
     Every record of a file is counted once: in a window, a duplicate, known to stand in no window, unknown, or
     unreadable.
     """
-    from ctxview.report import info_report
+    from ctxview.report.info import info_report
 
     with trace.open() as opened:
         report = info_report(opened)

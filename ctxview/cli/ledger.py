@@ -20,7 +20,7 @@ def command(trace: Named, session: str | None, turn: str | None, as_json: bool) 
     Coarse: any one distinctive token of the row is in the text. Strict: the value itself is. Encoded means that a
     token arrived, not that its condition survived, nor that it is right.
     """
-    from ctxview.report import ledger_report
+    from ctxview.report.ledger import ledger_report
 
     with trace.open() as opened:
         view = opened.view(session)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+import orjson
 
 from ctxview.errors import UsageError
 from ctxview.text import safe_text
@@ -127,8 +129,30 @@ def remark(words: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print as ASCII-only JSON: a trace's control characters arrive escaped, whatever the terminal makes of them."""
-    click.echo(json.dumps(value, indent=2))
+    """Print as ASCII-only JSON: a trace's control characters arrive escaped, whatever the terminal makes of them.
+
+    A number that JSON has no word for (not a number, infinite) is null.
+    """
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:  # half of a surrogate pair, or an integer of more than 64 bits
+        text = json.dumps(_finite(value), indent=2)
+    click.echo(_BEYOND_ASCII.sub(_escaped, text))
+
+
+_BEYOND_ASCII: Final = re.compile("[^\x00-\x7f]")
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return json.dumps(match.group())[1:-1]
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class _Bar:

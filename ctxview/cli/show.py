@@ -39,7 +39,7 @@ def command(trace: Named, session: str | None, turn: str, history: bool, stack: 
     """
     check_stack(stack)
     if as_json:
-        from ctxview.report import show_report
+        from ctxview.report.show import show_report
 
         with trace.open() as opened:
             view = under_stack(opened.view(session), stack)

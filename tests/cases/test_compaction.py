@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.report import info_report, show_report
+from ctxview.report.info import info_report
+from ctxview.report.show import show_report
 
 from .windows import DATA, ctxview_json, ids, opened, recorded
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.report import show_report
+from ctxview.report.show import show_report
 from ctxview.text import safe_text
 
 from .windows import DATA, ROOT, ctxview, ctxview_json, opened, text

@@ -8,7 +8,8 @@ import duckdb
 
 from ctxview.ingest import Trace, open_trace
 from ctxview.model import FileRow
-from ctxview.report import info_report, show_report
+from ctxview.report.info import info_report
+from ctxview.report.show import show_report
 
 from .windows import DATA, ctxview, ids, opened, process_json, reasons, shown, text
 

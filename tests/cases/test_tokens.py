@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from ctxview.report import info_report, show_report
+from ctxview.report.info import info_report
+from ctxview.report.show import show_report
 from ctxview.tokens import Counter
 
 from .windows import DATA, ctxview_json, ids, opened, outputs, process_json, reasons, recorded, shown

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ctxview.ingest import open_trace
-from ctxview.report import info_report, show_report
+from ctxview.report.info import info_report
+from ctxview.report.show import show_report
 
 from .windows import DATA, ctxview_json, ids, opened, outputs, recorded, shown
 

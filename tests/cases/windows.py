@@ -14,7 +14,8 @@ from typing import Any
 
 from ctxview.cli import main
 from ctxview.ingest import Trace, open_trace
-from ctxview.report import info_report, show_report
+from ctxview.report.info import info_report
+from ctxview.report.show import show_report
 from ctxview.window import SessionView
 
 ROOT = Path(__file__).resolve().parents[2]

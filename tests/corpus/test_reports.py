@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from ctxview.ingest import Trace
-from ctxview.report import info_report, show_report
+from ctxview.report.info import info_report
+from ctxview.report.show import show_report
 
 from .names import CAPTURES, CHAT, CLAUDE_CODE
 

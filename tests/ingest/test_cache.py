@@ -15,7 +15,8 @@ import pytest
 from ctxview.errors import UsageError
 from ctxview.ingest import open_trace
 from ctxview.ingest.process import Loading
-from ctxview.report import info_report, show_report
+from ctxview.report.info import info_report
+from ctxview.report.show import show_report
 
 
 def _session(path: Path, rounds: int = 200, session: str = "s-cache") -> Path:

@@ -13,7 +13,7 @@ from ctxview.errors import UsageError
 from ctxview.ingest import Trace, open_trace
 from ctxview.ledger import Ledger, distinctive_tokens, holds_value, sidecar_rows
 from ctxview.ledger.sidecar import sidecar_of
-from ctxview.report import ledger_report
+from ctxview.report.ledger import ledger_report
 from ctxview.sample_traces import sample_path
 
 

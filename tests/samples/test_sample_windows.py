@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ctxview.ingest import Trace, open_trace
-from ctxview.report import info_report, show_report
+from ctxview.report.info import info_report
+from ctxview.report.show import show_report
 from ctxview.sample_traces import sample_path
 from ctxview.window import SessionView
 
