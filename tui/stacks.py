@@ -277,7 +277,7 @@ class Stacks:
         main, shown_now = self._main, self.shown
         base = main.place.base or RECORDED
         if shown_now is None and base == RECORDED:
-            main.say("nothing to compare the recorded window with: p chooses a stack, 1–9 toggle one", "warn")
+            main.say("nothing to compare with: p or 1–9 choose a stack", "warn")
             return
         if shown_now is not None and not shown_now.scene.is_whole:
             self._finish(shown_now, self.compare)

@@ -14,13 +14,17 @@ from ctxview.annotate.patterns import lazy
 
 _NOTE_TOOLS: Final = lazy(
     r"(^|_)(append_ledger|ledger|add_ledger|(add|append|save|take|write|record|make)_?(note|notes|finding|findings|memo)"
-    r"|note|notes|notebook_note|remember|memorize|record_finding|store_memory|save_memory|memory_(add|insert|store|append)"
-    r"|add_memory|create_memory|add_memories|create_memories)$"
+    r"|note|notes|notebook_note|remember|memorize|record_finding|store_memory|save_memory"
+    r"|memory|memory_(add|insert|store|append|replace)|add_memory|create_memory|add_memories|create_memories"
+    r"|create_entities|add_observations)$"
 )
-_FINDING: Final = ("finding", "claim", "fact", "note", "title", "subject", "text", "content", "memory", "body")
+_FINDING: Final = (
+    "finding", "claim", "fact", "note", "title", "subject", "text", "content", "memory", "body",
+    "new_content", "file_text", "insert_text", "new_str",
+)  # fmt: skip
 _VALUE: Final = ("value", "number", "result", "amount", "answer", "data")
 _SOURCE: Final = ("source", "sources", "cite", "citation", "reference", "origin", "file", "path", "url")
-_SECTION: Final = ("section", "chapter", "heading", "topic", "category")
+_SECTION: Final = ("section", "chapter", "heading", "topic", "category", "label", "entityName")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ctxview.annotate.note_rules import NoteRules
 from ctxview.window import SessionView
@@ -54,12 +54,30 @@ def _arguments(text: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {"note": text}
 
 
-def _notes(arguments: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """One call may note several rows in a list."""
+_SENTENCES: Final = ("observations", "contents")
+"""Where a memory server's tools keep what they note of one thing: a list of sentences."""
+
+
+def _notes(arguments: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """One call may note several rows in a list, and each of them several sentences."""
+    if "command" in arguments and "path" in arguments:  # the memory tool: its path says where the note is kept
+        arguments = {"section": arguments["path"], **{k: v for k, v in arguments.items() if k != "path"}}
     for value in arguments.values():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-            return value
-    return [arguments]
+            for item in value:
+                yield from _sentences(item)
+            return
+    yield arguments
+
+
+def _sentences(item: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for key in _SENTENCES:
+        said = item.get(key)
+        if isinstance(said, list):
+            for sentence in said:
+                yield {"section": item.get("name"), **item, "finding": sentence}
+            return
+    yield item
 
 
 def _row(note: Mapping[str, Any], rules: NoteRules, row_id: str, turn: int, block: int) -> LedgerRow | None:

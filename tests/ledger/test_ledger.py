@@ -11,7 +11,7 @@ import pytest
 
 from ctxview.errors import UsageError
 from ctxview.ingest import Trace, open_trace
-from ctxview.ledger import Ledger, distinctive_tokens, holds_value, sidecar_rows
+from ctxview.ledger import Ledger, distinctive_tokens, find_rows, holds_value, sidecar_rows
 from ctxview.ledger.sidecar import sidecar_of
 from ctxview.report.ledger import ledger_report
 from ctxview.sample_traces import sample_path
@@ -192,3 +192,34 @@ def test_no_answer_is_the_final_one_before_the_last_call(tmp_path: Path) -> None
         last = trace.view().last
         assert [d.turn for d in ledger.drafts.items if d.section == "final answer"] == [last]
         assert ledger.at(last)[0].strict == "missing"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "rows"),
+    [
+        (
+            "mcp__memory__create_entities",
+            {"entities": [{"name": "Depot 7", "observations": ["holds 41 crates", "shut on Mondays"]}]},
+            [("holds 41 crates", "Depot 7"), ("shut on Mondays", "Depot 7")],
+        ),
+        (
+            "add_observations",
+            {"observations": [{"entityName": "Depot 7", "contents": ["reopens at 06:40"]}]},
+            [("reopens at 06:40", "Depot 7")],
+        ),
+        (
+            "memory",
+            {"command": "create", "path": "/memories/depot.md", "file_text": "holds 41 crates"},
+            [("holds 41 crates", "/memories/depot.md")],
+        ),
+        ("memory", {"command": "view", "path": "/memories"}, []),
+        ("core_memory_append", {"label": "human", "content": "likes tea"}, [("likes tea", "human")]),
+    ],
+)  # fmt: skip
+def test_what_memory_tools_keep_are_rows(
+    tmp_path: Path, tool: str, arguments: dict[str, Any], rows: list[tuple[str, str]]
+) -> None:
+    with _chat(tmp_path, {"role": "user", "content": "go"}, *_call(tool, arguments, 1)) as trace:
+        found = find_rows(trace.view())
+    assert [(row.finding, row.section) for row in found] == rows
+    assert not any(row.source for row in found)
