@@ -171,6 +171,8 @@ def test_a_relative_path_needs_a_folder_to_be_the_same_file() -> None:
         "Invalid `path` parameter: a.py.",
         '{"error": "not found"}',
         "The user doesn't want to proceed with this tool use.",
+        "ENOENT: no such file or directory, access '/w/a.py'",
+        "No changes made to /w/a.py: the text is the same.",
     ],
 )
 def test_what_failed_says_nothing(answer: str) -> None:

@@ -146,6 +146,69 @@ def test_a_result_that_shows_several_files_has_no_hash_of_any() -> None:
 
 
 @pytest.mark.parametrize(
+    "answer",
+    [
+        "Warning: truncated output (original token count: 30014)\nTotal output lines: 900\n\n"
+        "one\ntw…24283 tokens truncated…x\ny",
+        "Total output lines: 900\n\none\n[... omitted 890 of 900 lines ...]\ny",
+        "<returncode>0</returncode>\n<warning>\ntoo long\n</warning><output_head>\none\n</output_head>\n"
+        "<elided_chars>\n9000 characters elided\n</elided_chars>\n<output_tail>\ny\n</output_tail>",
+    ],
+)  # fmt: skip
+def test_lines_that_a_client_left_out_were_not_seen(answer: str) -> None:
+    """One file's lines count up to the gap; of several files nobody can tell which lost what."""
+    log = Log()
+    log.bash("sed -n '11,900p' a.py", answer)
+    log.bash("cat a.py; cat b.py", answer)
+    assert log.find().rows() == [("file:/w/a.py", READ, (11, 11)), (None, "event", WHOLE)]
+
+
+def test_parts_of_one_file_are_named_when_it_was_not_read_between() -> None:
+    log = Log()
+    log.bash("sed -n '1,5p' a.py; sed -n '90,95p' a.py", lines(1, 5) + "\n" + lines(90, 95))
+    (row,) = log.find().observations
+    assert ((row.first, row.last), row.rule) == ((1, 95), "sed of a file, of these lines 1-5, 90-95")
+
+
+# --------------------------------------------------------------------------------------- commands in the agent's words
+
+
+def _said(log: Log, words: str, answer: str) -> None:
+    log.turn += 1
+    log.add("assistant", words, role="assistant")
+    log.add("user", answer, injected=True)
+
+
+@pytest.mark.parametrize("fence", ["bash", "mswea_bash_command"])
+def test_a_harness_runs_the_command_that_stands_in_an_answer(fence: str) -> None:
+    """mini-swe-agent: the answer's one fence is the call, and the user message after it the result."""
+    log = Log()
+    _said(log, f"I look.\n\n```{fence}\ncat a.py\n```", "<returncode>0</returncode>\n<output>\nx\n</output>")
+    _said(log, f"```{fence}\ncat > b.py <<'EOF'\ny\nEOF\n```", "<returncode>0</returncode>\n<output>\n</output>")
+    _said(log, f"```{fence}\ncat c.py\n```", "<returncode>1</returncode>\n<output>\nno\n</output>")
+    found = log.find().observations
+    assert [(r.block, r.key, r.effect, r.call) for r in found] == [
+        (1, "file:/w/a.py", "read", 0),
+        (2, "file:/w/b.py", "write", None),
+        (3, "file:/w/b.py", "ack", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("```bash\ncat a.py\n```\nor\n```bash\ncat b.py\n```", "<returncode>0</returncode>\n<output>\nx</output>"),
+        ("```python\nprint(1)\n```", "<returncode>0</returncode>\n<output>\nx</output>"),
+        ("```bash\ncat a.py\n```", "thanks, I ran it"),
+    ],
+)
+def test_a_fence_that_nothing_ran_is_no_call(words: str, answer: str) -> None:
+    log = Log()
+    _said(log, words, answer)
+    assert log.find().rows() == []
+
+
+@pytest.mark.parametrize(
     ("command", "answer"),
     [
         ("cat a.py 2>/dev/null || echo none", "none"),

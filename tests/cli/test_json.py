@@ -25,7 +25,8 @@ def test_what_is_printed_is_ascii_and_reads_back(value: Any) -> None:
         said: list[str] = []
         patch.setattr("click.echo", said.append)
         print_json(value)
-    assert said[0].isascii() and "\x1b" not in said[0]
+    assert said[0].isascii()
+    assert "\x1b" not in said[0]
     assert json.loads(said[0]) == value
 
 

@@ -28,6 +28,7 @@ from ctxview.annotate.observations.seen import (
     text_of,
     truncated_at,
 )
+from ctxview.annotate.observations.shell import fenced_command, shell_ask
 from ctxview.annotate.observations.standing import Standing
 from ctxview.model import Block, Effect, Evidence, Observation, ResourceChange
 
@@ -60,6 +61,8 @@ class ObservationFinder:
         self._pending: dict[str | None, _Pending] = {}
         self._answers = False
         """Whether the log holds tool results."""
+        self._said: tuple[str, int, int] | None = None
+        """The agent's newest text, its block and turn: a harness may run the command that stands in it."""
 
     def see(self, block: Block, n: int, turn: int) -> None:
         """The next block, its number and the number of calls made so far."""
@@ -76,10 +79,13 @@ class ObservationFinder:
             self._result(block, n, turn)
             if _REMINDER in block.text:
                 self._reminders(block.text, n, turn)
+        elif self._said is not None and results.is_command_answer(block.text):
+            self._command_answer(self._said, block, n, turn)
         elif kind == "note" or block.injected or (kind == "user" and _REMINDER in block.text):
             self._notes(block.text, n, turn)
         elif kind == "assistant":
             self._settle(turn)
+        self._said = (block.text, n, turn) if kind == "assistant" else None
 
     def drain(self) -> tuple[tuple[Observation, ...], tuple[ResourceChange, ...]]:
         """The rows since the last time, in the order in which they became known; they are forgotten here."""
@@ -117,6 +123,15 @@ class ObservationFinder:
             for target in ask.targets:
                 self._target(pending, target, text, n, turn)
 
+    def _command_answer(self, said: tuple[str, int, int], block: Block, n: int, turn: int) -> None:
+        """The harness ran the command in the agent's words, and its user message is the result."""
+        text, asked, asked_in = said
+        command = fenced_command(text)
+        if command is not None:
+            ask = shell_ask(command, self.cwd)
+            pending = _Pending(asked, asked_in, ask, "" if ask.targets else request_of("", None, command), False)
+            self._shell_result(pending, block, n, turn)
+
     def _cleared(self, pending: _Pending, n: int, turn: int) -> None:
         """The result was already gone when the log began: nothing was seen, and a change is taken to have happened."""
         for target in pending.ask.targets:
@@ -137,6 +152,8 @@ class ObservationFinder:
             self.cwd = ask.cwd
         shown = payload.text
         reads = [t for t in ask.targets if t.effect == "read"]
+        if any(not t.sole for t in reads) and truncated_at(shown) is not None:
+            reads = []  # which of them lost what cannot be told
         if reads and (not shown.strip() or shown.strip() in ask.absent or results.not_there(shown)):
             reads = []
         for target in ask.targets:
@@ -195,8 +212,7 @@ class ObservationFinder:
 
     def _shell_read(self, pending: _Pending, target: Target, shown: str, n: int, turn: int) -> None:
         if not target.sole:
-            spans = tuple((a, b) for a, b in target.spans)
-            self._seen(pending, target, spans, None, n, turn)
+            self._seen(pending, target, target.spans, None, n, turn)
             return
         if target.numbered and (found := numbered(shown)) is not None:
             shown = found[2]
@@ -375,6 +391,8 @@ class ObservationFinder:
         evidence: Evidence = "matched",
     ) -> Observation:
         first, last = hull(spans)
+        if len(spans) > 1:
+            rule = f"{rule}, of these lines {', '.join(f'{a}-{b}' for a, b in spans)}"
         call = pending.n if pending.n != n else None
         row = Observation(n, key, effect, pending.turn, turn + 1, call, first, last, content, evidence, rule)
         self._found.append(row)

@@ -23,7 +23,8 @@ _FAILED_START: Final = lazy(
     r"|permission denied|permission to use|failed to |cannot |could not |user rejected|the user doesn't want"
     r"|\[request interrupted|the path [^\n]{0,300} (?:does not exist|is not an absolute)|denied by policy"
     r"|apply_patch verification failed|patch failed|file has been (?:unexpectedly )?modified since"
-    r"|file has been modified|input ?validation ?error|execution failed|tool \"?\w+\"? (?:failed|not found)"
+    r"|file has been modified|E(?:NOENT|ISDIR|NOTDIR|ACCES|PERM|EXIST)\b|no changes (?:were )?made\b"
+    r"|input ?validation ?error|execution failed|tool \"?\w+\"? (?:failed|not found)"
     r"|unknown (?:tool|user|order|record|reservation)|\{\"error\"\s*:|\{\"success\"\s*:\s*false|\{'error'"
     r"|\{\"is_?error\"\s*:\s*true)",
     re.IGNORECASE,
@@ -40,8 +41,11 @@ _EXIT_TAIL: Final = lazy(
 _CWD_TAIL: Final = lazy(r"\[Current working directory: ([^\n]+)\]")
 _CWD_RESET: Final = lazy(r"\n?Shell cwd was reset to ([^\n]+)\s*\Z")
 _RETURNCODE: Final = lazy(
-    r"\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?)?(.*?)(?:</output>\s*)?\Z", re.DOTALL
+    r"\s*<returncode>(-?\d+)</returncode>\s*(?:<warning>.*?</warning>\s*)?(?:<output(?:_head)?>\n?)?(.*?)"
+    r"(?:</output(?:_tail)?>\s*)?\Z",
+    re.DOTALL,
 )
+_HEAD_END: Final = "\n</output_head>"
 _CLEARED: Final = (
     "[cleared]",
     "[tool result cleared]",
@@ -53,7 +57,7 @@ _CLEARED: Final = (
     "<tool_output_masked>",
     "old environment output:",
 )
-_LINES_HEAD: Final = lazy(r"\ATotal output lines: \d+\n\n?")
+_LINES_HEAD: Final = lazy(r"\A\s*(?:Warning: truncated output[^\n]*\n)?Total output lines: \d+\n\n?")
 _NOTHING: Final = (
     "(Bash completed with no output)",
     "(no output)",
@@ -86,6 +90,11 @@ class Payload:
     """Where the shell stands now, as the client says."""
 
 
+def is_command_answer(text: str) -> bool:
+    """Whether a harness answers a command that stood in the agent's words (mini-swe-agent)."""
+    return text.startswith("<returncode>")
+
+
 def failed(text: str) -> bool:
     """Whether a tool's own answer says that the call did not do what it was asked."""
     return _FAILED_START.match(text, 0, _HEAD_CHARS) is not None
@@ -114,9 +123,9 @@ def shell_payload(text: str) -> Payload:
     """The output in a shell tool's answer (Claude Code, Codex, OpenHands, mini-swe-agent)."""
     text = without_reminders(text)
     payload = _unwrapped(text)
-    body = (
-        _LINES_HEAD.sub("", payload.text, count=1) if payload.text.startswith("Total output lines:") else payload.text
-    )
+    body = payload.text
+    if "Total output lines:" in body[:_HEAD_CHARS]:
+        body = _LINES_HEAD.sub("", body, count=1)
     if body.strip() in _NOTHING:
         body = ""
     return payload if body is payload.text else Payload(body, payload.exit, payload.cwd)
@@ -135,7 +144,7 @@ def _unwrapped(text: str) -> Payload:
         code = _EXIT_HEAD.match(head)
         return Payload(rest, int(code[1]) if code else None)
     if "<returncode>" in text[:_HEAD_CHARS] and (match := _RETURNCODE.match(text)):
-        return Payload(match[2], int(match[1]))
+        return Payload(match[2].replace(_HEAD_END, "", 1), int(match[1]))
     tail = max(0, len(text) - _TAIL_CHARS)
     if text.endswith("]") and (match := _EXIT_TAIL.search(text, tail)):
         cwd = _CWD_TAIL.search(text, tail)

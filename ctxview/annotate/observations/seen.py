@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
+from ctxview.annotate.patterns import lazy
 from ctxview.model import NEVER
 from ctxview.values import dataclass
 
@@ -21,8 +22,10 @@ Spans: TypeAlias = tuple[Span, ...]
 
 END: Final = NEVER
 """The last line of a range that goes to the end, where the result does not tell it."""
-_TRUNCATED: Final = ("truncated", "omitted", "clipped")
+_TRUNCATED: Final = ("truncated", "omitted", "clipped", "<elided_chars>")
 _MARKER_CHARS: Final = 160
+_WITHIN: Final = lazy(r"…\s?[\d,]+ (?:tokens?|chars|characters|lines|bytes) truncated\s?…")
+"""Words of a client that it puts in the middle of a line, where it cut the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,8 @@ def truncated_at(text: str) -> int | None:
             end = text.find("\n", at)
             line = text[start : end if end >= 0 else len(text)]
             if len(line) <= _MARKER_CHARS and line.strip().startswith(("[", "…", "...", "<", "(")):
+                return start
+            if _WITHIN.search(text, max(start, at - _MARKER_CHARS), at + _MARKER_CHARS):
                 return start
             at = text.find(word, at + 1)
     return None

@@ -30,6 +30,7 @@ _CHANGES_DIRECTORY: Final = ("cd", "pushd")
 _FOREIGN: Final = names("ssh docker kubectl podman wsl adb vagrant xargs find parallel")
 
 
+_FENCE: Final = lazy(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?```", re.DOTALL)
 _NOWHERE: Final = lazy(r">+ ?(?:/dev/null|&[0-9])|\| ?(?:head|tail) -\S+(?: \d+)?(?= *(?:$|[;&|\n)]))")
 _WORD: Final = lazy(r"\w+")
 _COMMANDS: Final = names(
@@ -74,6 +75,12 @@ class _Reading:
         if key is not None:
             written = text_of(text) if effect == "write" and text is not None else None
             self.targets.append(Target(key, effect, rule, text=written))
+
+
+def fenced_command(text: str) -> str | None:
+    """The one command that an answer holds in a fence, for a harness that runs it; None for none or several."""
+    found = _FENCE.findall(text)
+    return found[0] if len(found) == 1 else None
 
 
 def shell_ask(line: str, cwd: str | None, depth: int = 0) -> Ask:

@@ -1,0 +1,36 @@
+"""A harness that runs the command in an agent's words: its readings give way to newer ones, the words never."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ctxview.ingest import open_trace
+from ctxview.policies import parse_stack
+from ctxview.replay import replay
+
+
+def test_only_what_was_read_gives_way(tmp_path: Path) -> None:
+    def turn(command: str, output: str) -> list[dict[str, str]]:
+        return [
+            {"role": "assistant", "content": f"I go on.\n\n```bash\n{command}\n```"},
+            {"role": "user", "content": f"<returncode>0</returncode>\n<output>\n{output}\n</output>"},
+        ]
+
+    messages = [
+        {"role": "system", "content": "You fix things."},
+        {"role": "user", "content": "Fix it."},
+        *turn("cat /w/a.py", "old"),
+        *turn("cat > /w/b.py <<'EOF'\none\nEOF", ""),
+        *turn("cat > /w/b.py <<'EOF'\ntwo\nEOF", ""),
+        *turn("cat /w/a.py", "new"),
+        {"role": "assistant", "content": "Done."},
+    ]
+    path = tmp_path / "t.traj.json"
+    path.write_text(json.dumps({"trajectory_format": "mini-swe-agent-1", "info": {}, "messages": messages}))
+    with open_trace([str(path)]) as trace:
+        view = replay(trace.view(), parse_stack("supersede")).view
+        changed = [(b.block.n, b.span.form) for b in view.window(view.now) if b.span.form != "verbatim"]
+        superseded = [b.block.n for b in view.window(view.now) if "superseded" in b.states]
+    assert changed == [(3, "placeholder")]
+    assert superseded == [3, 4, 5]  # 5 only says that the write in 4 was done
