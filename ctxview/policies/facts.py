@@ -5,7 +5,7 @@ Every fact carries the turn from which it is known; a policy at turn t asks with
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -40,6 +40,10 @@ class Facts(Protocol):
 
     def observations(self, n: int) -> Sequence[Observation]: ...
 
+    def observing(self) -> Collection[int]:
+        """The blocks that have observations, of the whole session."""
+        ...
+
     def changes(self, n: int) -> Sequence[ResourceChange]:
         """What became of the observations in block `n`, by `since`."""
         ...
@@ -66,6 +70,9 @@ class PlainFacts:
 
     def observations(self, n: int) -> Sequence[Observation]:
         return self.observed.get(n, ())
+
+    def observing(self) -> Collection[int]:
+        return self.observed.keys()
 
     def changes(self, n: int) -> Sequence[ResourceChange]:
         return self.changed.get(n, ())

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ctxview.policies.edits import Drops, Edit
 from ctxview.policies.items import Entry
 from ctxview.policies.policy import Context, Param, Params, Policy
-from ctxview.policies.step import Shed, Step, Stretch, leaving
+from ctxview.policies.step import Restart, Shed, Step, Stretch, leaving
 from ctxview.policies.window import Window
 
 _RULE = "not-last"
@@ -56,10 +56,6 @@ class _Last(Step):
         self._is_last_dropped = False
         """By tokens: the newest message alone is too large, so all that joins it goes too."""
 
-    @property
-    def ignores_forms(self) -> bool:
-        return not self._by_tokens
-
     def arrive(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
         gone: list[int] = []
         kept = self._kept
@@ -88,6 +84,11 @@ class _Last(Step):
                 for old in kept.popleft():
                     gone.append(old.n)
         return [Drops(gone, _RULE, self._reason, self._evidence)] if gone else []
+
+    def reform(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
+        if self._by_tokens:
+            raise Restart
+        return ()
 
     def shed(self, stretch: Stretch, ctx: Context) -> Shed | None:
         if self._by_tokens:

@@ -47,8 +47,6 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
 class _Clock(Step):
     """Looks at a block when its time has come, and again when what kept it may have ended."""
 
-    ignores_forms = False
-
     def __init__(self, params: Params) -> None:
         self._ttl: int = params["ttl"]
         self._by_task = params["scope"] == "task"

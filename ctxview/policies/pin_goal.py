@@ -69,8 +69,6 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
 class HeadAndTail(Step):
     """The goal and the tail. What left between them stays away."""
 
-    ignores_forms = True
-
     def __init__(self, params: Params) -> None:
         self._params = params
         self._n: int = params["n"]
@@ -134,6 +132,9 @@ class HeadAndTail(Step):
         if not news:
             return []
         return [Drops([e.n for e in news], RULE, self._reason, self._evidence), *self.stand_ins(news, ctx)]
+
+    def reform(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
+        return ()  # messages are counted, whatever they say
 
     def shed(self, stretch: Stretch, ctx: Context) -> Shed | None:
         messages, params = stretch.messages, self._params

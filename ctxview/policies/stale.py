@@ -7,14 +7,14 @@ is another text on every turn and breaks the prefix there every time: it is one 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Final
 
 from ctxview.model import Observation, ResourceChange
 from ctxview.policies.edits import Edit, Later, Replace, Restored
 from ctxview.policies.items import Entry
 from ctxview.policies.policy import Context, Param, Params, Policy
-from ctxview.policies.step import Step, Stretch
+from ctxview.policies.step import Step, Stretch, observing
 from ctxview.policies.window import Window
 
 CONSTANT: Final = "[stale: {why}; read it again before you rely on it]"
@@ -51,10 +51,10 @@ def _flag(entry: Entry, ctx: Context) -> Replace | None:
 class _Watch(Step):
     """Looks at a reading when it comes, and on the turns on which it may become stale or cease to be."""
 
-    ignores_forms = False
-
     def __init__(self) -> None:
-        self._due: dict[int, list[Entry]] = {}
+        self._readings: dict[int, Entry] = {}
+        """Results that say something of a resource, as they stand."""
+        self._due: dict[int, list[int]] = {}
         """Readings to look at, by turn."""
         self._flagged: dict[int, Hashable] = {}
         """Name of the text that a flagged reading stands in."""
@@ -63,29 +63,40 @@ class _Watch(Step):
         now = ctx.turn
         found = self._due.pop(now, [])
         for entry in entries:
-            if _may_be(entry) and ctx.facts.observations(entry.n):
+            if entry.kind == "tool_result" and ctx.facts.observations(entry.n):
+                self._readings[entry.n] = entry
                 turns = _turns(entry, ctx)
                 if min(turns, default=now) <= now:
-                    found.append(entry)
+                    found.append(entry.n)
                 for turn in turns:
                     if turn > now:
-                        self._due.setdefault(turn, []).append(entry)
-        return [edit for entry in found if (edit := self._look(entry, ctx)) is not None]
+                        self._due.setdefault(turn, []).append(entry.n)
+        return self._look(found, ctx)
 
-    def _look(self, entry: Entry, ctx: Context) -> Edit | None:
-        edit, last = _flag(entry, ctx), self._flagged.pop(entry.n, None)
-        if edit is None:
-            return None if last is None else Restored(entry.n)
-        name = self._flagged[entry.n] = edit.text.name if isinstance(edit.text, Later) else edit.text
-        return None if name == last else edit
+    def reform(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
+        known = {entry.n: entry for entry in entries if entry.n in self._readings}
+        self._readings.update(known)
+        return self._look(known, ctx)
+
+    def _look(self, numbers: Iterable[int], ctx: Context) -> Sequence[Edit]:
+        edits: list[Edit] = []
+        for n in numbers:
+            entry, last = self._readings[n], self._flagged.pop(n, None)
+            edit = _flag(entry, ctx) if _may_be(entry) else None
+            if edit is not None:
+                name = self._flagged[n] = edit.text.name if isinstance(edit.text, Later) else edit.text
+                if name != last:
+                    edits.append(edit)
+            elif last is not None:
+                edits.append(Restored(n))
+        return edits
 
     def heeds(self, stretch: Stretch, ctx: Context) -> Collection[int]:
         found = set()
-        for turn, entries in enumerate(stretch.arrivals):
-            for entry in entries:
-                if ctx.facts.observations(entry.n) and _may_be(entry):
-                    found.add(turn)
-                    found.update(_turns(entry, ctx))
+        for turn, entry in observing(stretch, ctx.facts):
+            if entry.kind == "tool_result":
+                found.add(turn)
+                found.update(_turns(entry, ctx))
         return found
 
 

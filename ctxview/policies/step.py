@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -60,9 +60,13 @@ class Messages:
 class Stretch:
     """The first turns of a session, up to the first on which more happens than that blocks arrive at the end."""
 
-    def __init__(self, arrivals: Sequence[Sequence[Entry]]) -> None:
-        """`arrivals`: what arrives, by turn; index 0 is empty."""
+    def __init__(
+        self, arrivals: Sequence[Sequence[Entry]], arrived: Mapping[int, tuple[int, Entry]]
+    ) -> None:
+        """`arrivals`: what arrives, by turn; index 0 is empty. `arrived`: the same by block, with its turn; it may name
+        later ones, too."""
         self.arrivals = arrivals
+        self.arrived = arrived
 
     @cached_property
     def messages(self) -> Messages:
@@ -120,15 +124,13 @@ def leaving(messages: Messages, n: int, threshold: int, first: int) -> tuple[lis
     return turns, bounds
 
 
-def observed_turns(stretch: Stretch, facts: Facts) -> set[int]:
-    """Turns on which something arrives that says anything of a resource."""
-    observations = facts.observations
-    found = set()
-    for turn, entries in enumerate(stretch.arrivals):
-        for entry in entries:
-            if observations(entry.n):
-                found.add(turn)
-    return found
+def observing(stretch: Stretch, facts: Facts) -> Iterator[tuple[int, Entry]]:
+    """What arrives that says anything of a resource, each with its turn."""
+    arrived, turns = stretch.arrived, len(stretch.arrivals)
+    for n in facts.observing():
+        found = arrived.get(n)
+        if found is not None and found[0] < turns:
+            yield found
 
 
 class Step(ABC):
@@ -138,14 +140,13 @@ class Step(ABC):
     may ask for the turn, the parameters, the facts and the counter.
     """
 
-    @property
-    @abstractmethod
-    def ignores_forms(self) -> bool:
-        """True when another text for a block that already stands changes nothing."""
-
     @abstractmethod
     def arrive(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
         """Each arriving entry comes once; the turn may have none."""
+
+    def reform(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
+        """Blocks that stand come to stand in another form; `arrive` is called afterwards."""
+        raise Restart
 
     def heeds(self, stretch: Stretch, ctx: Context) -> Collection[int] | None:
         """The turns of a stretch on which `arrive` has to be called; None for all."""

@@ -15,7 +15,7 @@ from ctxview.model import Observation, ResourceChange
 from ctxview.policies.edits import Drop, Edit, Replace
 from ctxview.policies.items import Entry
 from ctxview.policies.policy import Context, Param, Params, Policy
-from ctxview.policies.step import Step, Stretch, observed_turns
+from ctxview.policies.step import Step, Stretch, observing
 from ctxview.policies.window import Window
 
 PLACEHOLDER: Final = "[superseded file read]"
@@ -33,6 +33,8 @@ def replaced_by(entry: Entry, ctx: Context, window: Collection[int], newer: dict
     `newer` holds the content observations of the window by resource.
     """
     found: ResourceChange | None = None
+    if entry.kind == "assistant":  # a command among the agent's words: nothing can go without them
+        return None
     for row in ctx.facts.observations(entry.n):
         if row.key is None or row.effect not in _CONTENT or row.since > ctx.turn:
             continue
@@ -108,8 +110,6 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
 class _Live(Step):
     """What stands of each resource. An arrival is compared with what stands of the same one."""
 
-    ignores_forms = True
-
     def __init__(self, params: Params) -> None:
         self._params = params
         self._window: set[int] = set()
@@ -143,8 +143,11 @@ class _Live(Step):
                     self._standing[key] = [e for e in self._standing[key] if e is not entry]
         return edits
 
+    def reform(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
+        return ()  # what says something of a resource says it in any form
+
     def heeds(self, stretch: Stretch, ctx: Context) -> Collection[int]:
-        return observed_turns(stretch, ctx.facts)
+        return {turn for turn, _ in observing(stretch, ctx.facts)}
 
 
 def _step(params: Params) -> Step:

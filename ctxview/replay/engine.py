@@ -10,6 +10,7 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
+from operator import sub
 from typing import Any
 
 from ctxview.model import BlockRow
@@ -72,9 +73,10 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
     layers = sorted(labelled(stack), key=lambda named: PHASES.index(named[1].policy.phase))
     mended = bool(layers) and not any(layer.unsafe for _, layer in layers)
     is_swept = not naive and all(can_sweep(layer) for _, layer in layers)
-    record = Record(items, base.ground.opened if is_swept else {})
+    arrived = base.ground.opened if is_swept else {}
+    record = Record(items, arrived)
     kept = _Budgets(layers, record, facts, inserted)
-    tools = Tools(texts, inserted, record.tag, kept.stated)
+    tools = Tools(texts, inserted, record.tag, kept.stated, arrived)
 
     def text_of(n: int) -> str:
         return view.text(view.blocks[n].content)
@@ -108,6 +110,7 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
             stack=stack.text,
             facts=view.facts,
             base=view,
+            totals=[0, *map(sub, sizes, shared.overheads[1:])],
         )
 
     fired = {label: run.fired for (label, _), run in zip(layers, runners)}

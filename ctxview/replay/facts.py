@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from ctxview.ledger import find_rows
@@ -29,6 +29,9 @@ class ViewFacts:
 
     def observations(self, n: int) -> Sequence[Observation]:
         return self._observed.get(n, ())
+
+    def observing(self) -> Collection[int]:
+        return self._observed.keys()
 
     def changes(self, n: int) -> Sequence[ResourceChange]:
         return self._changes.get(n, ())

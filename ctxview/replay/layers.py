@@ -6,7 +6,7 @@ Three ways: `Recompute` plans from the whole input every turn, `Stepped` keeps t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol, cast
 
 from ctxview.policies.edits import Drop, Drops, Edit, Fail, Insert, Move, Renew, Replace, Restored, Tag
@@ -44,11 +44,14 @@ class Tools:
         inserted: Inserted,
         tag: Callable[[int, Why], None],
         fail: Callable[[str, int, Fail], None],
+        arrived: Mapping[int, tuple[int, Entry]],
     ) -> None:
+        """`arrived`: what arrives quietly, by block, with its turn; it names later ones, too."""
         self.texts = texts
         self.inserted = inserted
         self.tag = tag
         self.fail = fail
+        self.arrived = arrived
 
 
 class _Base:
@@ -91,7 +94,7 @@ class _Base:
                 case Drop(n):
                     found[n] = (None, Why(self.label, edit))
                 case Replace(n):
-                    found[n] = (self._replaced(window.by_n[n], edit, ctx), Why(self.label, edit))
+                    found[n] = (self._replaced(self._standing(n), edit, ctx), Why(self.label, edit))
                 case Insert() | Move():
                     gaps.setdefault(gap(window, edit.where, edit.ref), []).append(edit)
                 case Fail():
@@ -110,6 +113,10 @@ class _Base:
                 if entry is not None:
                     found[entry.n] = (entry, Why(self.label, edit))
         return found
+
+    def _standing(self, n: int) -> Entry:
+        """A block of the input window."""
+        return self.input.by_n[n]
 
     def _replaced(self, old: Entry, edit: Replace, ctx: Context) -> Entry:
         content = self.tools.texts.keep(edit.text)
@@ -277,6 +284,10 @@ class Stepped(_Base):
         (content,) = self.tools.texts.numbered(insert, (edit.number,))
         return Entry(old.item, old.pos, edit.tokens, old.form, content), Why(self.label, edit)
 
+    def _standing(self, n: int) -> Entry:
+        known = self.input.by_n.get(n)
+        return self.tools.arrived[n][1] if known is None else known  # what waits has come quietly
+
     def _catch_up(self) -> None:
         if self._waiting:
             self.input.extend(self._waiting)
@@ -290,7 +301,8 @@ class Stepped(_Base):
         arrived: list[Entry] = []
         added = 0
         """How many of them the window has already: others may have to find their place among them."""
-        is_plain, in_other_form = True, False
+        is_plain = True
+        reformed: list[Entry] = []
         for n, (entry, _) in delta.items():
             if entry is None:
                 taken = window.take(n)
@@ -300,8 +312,8 @@ class Stepped(_Base):
                 arrived.append(entry)
             else:
                 old = by_n.get(n)
-                in_other_form = True
-                is_plain = is_plain and old is not None and old.pos == entry.pos and self._step.ignores_forms
+                is_plain = is_plain and old is not None and old.pos == entry.pos
+                reformed.append(entry)
                 window.extend(arrived[added:])
                 added = len(arrived)
                 window.put(entry)
@@ -309,17 +321,18 @@ class Stepped(_Base):
         window.extend(arrived[added:])
         if is_plain and not self._is_spent:
             try:
-                edits = self._step.arrive(arrived, ctx)
+                edits = [*(self._step.reform(reformed, ctx) if reformed else ()), *self._step.arrive(arrived, ctx)]
             except Restart:
                 is_plain = False
         if not is_plain or self._is_spent:
             return self._again(delta, ctx)
-        if not edits and not in_other_form:
+        if not edits and not reformed:
             return delta
-        out = {n: change for n, change in delta.items() if n not in last} if in_other_form else dict(delta)
+        let_go = {edit.n for edit in edits if isinstance(edit, Restored) and edit.n in delta}
+        out = {n: change for n, change in delta.items() if n not in last or n in let_go} if reformed else dict(delta)
         if edits:
-            out.update(self._increment(edits, ctx))
-            self.fired += 1
+            out.update({n: change for n, change in self._increment(edits, ctx).items() if n not in let_go})
+            self.fired += len(edits) > len(let_go)
         return out
 
     def _increment(self, edits: Sequence[Edit], ctx: Context) -> Delta:
@@ -333,16 +346,16 @@ class Stepped(_Base):
                 for n in edit.ns:
                     found[n] = gone
             elif isinstance(edit, Restored):
-                self._catch_up()
                 del self._last[edit.n]
-                back[edit.n] = (self.input.by_n[edit.n], Why(self.label, edit))
+                back[edit.n] = (self._standing(edit.n), Why(self.label, edit))
             elif isinstance(edit, Renew):
                 entry, why = self._renewed(edit)
                 found[entry.n] = (entry, why)
             else:
                 other.append(edit)
         if other:
-            self._catch_up()
+            if not all(isinstance(edit, Replace) for edit in other):
+                self._catch_up()  # a place has to be found
             found |= self._put(other, ctx)
         self._last.update(found)
         return {**back, **found} if back else cast("Delta", found)

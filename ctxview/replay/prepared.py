@@ -46,7 +46,7 @@ class Base:
         """The turns before the first on which more happens than arrivals."""
         arrivals = self.ground.arrivals
         end = next((turn for turn, entries in enumerate(arrivals) if entries is None), len(arrivals))
-        return Stretch([entries or () for entries in arrivals[:end]])
+        return Stretch([entries or () for entries in arrivals[:end]], self.ground.opened)
 
     def extents(self, messages: Messages) -> tuple[Sequence[int], Sequence[int]]:
         """For each entry of the stretch's messages: where the first and the last of its turn group stand among them.

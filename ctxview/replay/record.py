@@ -6,15 +6,14 @@ Rows are made when somebody asks, because a screen shows few of the 100,000s tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from operator import itemgetter
-from typing import Any, Final, TypeAlias, overload
+from operator import attrgetter, itemgetter
+from typing import Any, Final, NamedTuple, TypeAlias, overload
 
-from ctxview.model import NEVER, Action, BlockRow, CutRow, EditRow, SpanRow
+from ctxview.model import NEVER, Action, BlockRow, CutRow, EditRow, Form, SpanRow
 from ctxview.policies.edits import Drop, Drops, Insert, Move, Renew, Replace, Restored, Tag
 from ctxview.policies.items import Entry, Item, same
 from ctxview.replay.change import Delta, Renewals, Why
-from ctxview.window.table import Column, Floats, Ints, MaybeInts, Strings, Table
+from ctxview.window.table import Column, Listed, Rows, ordered
 
 _Cause = Why | EditRow | Renewals
 _CUT: Final = 4
@@ -38,6 +37,38 @@ class Edits:
         self.whys.append(why)
 
 
+class _Series(NamedTuple):
+    """Closed spans of one block that was put in and said something new turn after turn."""
+
+    entry: Entry
+    """The same at the end: its place and its form do not change."""
+    turns: Sequence[int]
+    """The first turn of each span, and the end of the last."""
+    contents: Sequence[int]
+    tokens: Sequence[int]
+    ended_by: int
+    """Number of the edit that ended the first of them; one each follows."""
+
+
+class _Field:
+    """One attribute of what stood, by span: first of the spans that are held as objects, then of others."""
+
+    def __init__(self, held: Sequence[Held], name: str, others: Sequence[Any], order: Sequence[int]) -> None:
+        """`order`: the spans' numbers in the order of the column."""
+        self._held = held
+        self._get = attrgetter(name)
+        self._others = others
+        self._order = order
+
+    def __getitem__(self, index: int) -> Any:
+        at = self._order[index]
+        return self._get(self._held[at][1]) if at < len(self._held) else self._others[at - len(self._held)]
+
+    def all(self) -> Sequence[Any]:
+        values = [*map(self._get, map(itemgetter(1), self._held)), *self._others]
+        return [values[i] for i in self._order]
+
+
 class Record:
     """The output window's journal."""
 
@@ -57,6 +88,8 @@ class Record:
         self._ends: list[int] = []
         self._enders: list[int | None] = []
         """Closed spans: the block, what stood, the end, and the number of the edit that ended it."""
+        self._series: list[_Series] = []
+        """More closed spans."""
         self.edits = Edits()
         self.cuts: list[Any] = []
         """Turn, kind, blocks that left and blocks that stayed, again and again."""
@@ -162,21 +195,23 @@ class Record:
             standing -= count
             cuts += (turn, "truncate", count, standing - coming[turn])
 
-    def renew(self, turns: Sequence[int], entries: Sequence[Entry], cause: Renewals) -> None:
-        """After `shed`: what was put in says something new on each of its turns."""
-        edits, count, n = self.edits, len(turns), entries[0].n
+    def renew(
+        self, turns: Sequence[int], contents: Sequence[int], tokens: Sequence[int], newest: Entry, cause: Renewals
+    ) -> None:
+        """After `shed`: what was put in says something new on each of its turns, on the last what `newest` says."""
+        edits, count, n = self.edits, len(turns), newest.n
         number = len(edits.turns)
-        start, first = self._open[n]
-        self._blocks += [n] * count
-        self._held.append((start, first))
-        self._held += zip(turns, entries[:-1])
-        self._ends += turns
-        self._enders += range(number, number + count)
+        _, first = held = self._open[n]
+        self._blocks.append(n)
+        self._held.append(held)
+        self._ends.append(turns[0])
+        self._enders.append(number)
+        self._series.append(_Series(newest, turns, contents[:-1], tokens[:-1], number + 1))
         edits.turns += turns
         edits.blocks += [n] * count
         edits.whys += [cause] * count
-        self._open[n] = (turns[-1], entries[-1])
-        self.tokens += entries[-1].tokens - first.tokens
+        self._open[n] = (turns[-1], newest)
+        self.tokens += newest.tokens - first.tokens
         cuts = self.cuts
         for at in range(len(cuts) - _CUT * count + 1, len(cuts), _CUT):
             cuts[at] = "compact"
@@ -217,20 +252,35 @@ class Record:
         """The window that stands now, in order."""
         return sorted((entry for _, entry in self._open.values()), key=lambda e: e.pos)
 
-    def spans(self) -> Table[SpanRow]:
+    def spans(self) -> Rows[SpanRow]:
         """All spans, by start and place; those still open end NEVER."""
-        closed = zip(self._blocks, self._held, self._ends, self._enders)
-        still = ((n, held, NEVER, None) for n, held in self._open.items())
-        rows = [
-            (n, e.pos, start, end, e.form, e.content, e.tokens, ender)
-            for n, (start, e), end, ender in chain(closed, still)
-        ]
-        rows.sort(key=itemgetter(2, 1))
+        held = [*self._held, *self._open.values()]
+        blocks, ends = [*self._blocks, *self._open], self._ends + [NEVER] * len(self._open)
+        enders: list[int | None] = self._enders + [None] * len(self._open)
+        starts = list(map(itemgetter(0), held))
+        places = list(map(attrgetter("pos"), map(itemgetter(1), held)))
+        forms: list[Form] = []
+        contents: list[int] = []
+        tokens: list[int] = []
+        for series in self._series:
+            count = len(series.contents)
+            blocks += [series.entry.n] * count
+            places += [series.entry.pos] * count
+            forms += [series.entry.form] * count
+            contents += series.contents
+            tokens += series.tokens
+            starts += series.turns[:-1]
+            ends += series.turns[1:]
+            enders += range(series.ended_by, series.ended_by + count)
+        keys = list(zip(starts, places))
+        order = range(len(keys)) if ordered(keys) else sorted(range(len(keys)), key=keys.__getitem__)
         columns: dict[str, Column] = {
-            "block": Ints(), "pos": Floats(), "start": Ints(), "end": Ints(), "form": Strings(), "content": Ints(),
-            "tokens": Ints(), "ended_by": MaybeInts(),
+            "block": Listed([blocks[i] for i in order]), "pos": Listed([places[i] for i in order]),
+            "start": Listed([starts[i] for i in order]), "end": Listed([ends[i] for i in order]),
+            "form": _Field(held, "form", forms, order), "content": _Field(held, "content", contents, order),
+            "tokens": _Field(held, "tokens", tokens, order), "ended_by": Listed([enders[i] for i in order]),
         }  # fmt: skip
-        return Table(columns, SpanRow, [rows], [])
+        return Rows(columns, SpanRow, len(order))
 
 
 class EditLog(Sequence[EditRow]):

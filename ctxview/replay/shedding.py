@@ -6,7 +6,6 @@ Turns on which repair, guard or the engine's order may have a word are told one 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 
 from ctxview.policies.edits import Renew
 from ctxview.policies.items import Entry
@@ -56,23 +55,23 @@ class Shedding:
         if first == last:
             return
         sums, bounds = shed.messages.sums, shed.bounds
-        entries = self._renewed(first, last)
-        before = self._run.placed(shed.key).tokens if entries else 0
         begin = sums[bounds[first]]
         for index in range(first, last):
             end = sums[bounds[index + 1]]
             tokens[shed.turns[index]] += begin - end
             begin = end
-        for index, entry in enumerate(entries, first):
-            tokens[shed.turns[index]] += entry.tokens - before
-            before = entry.tokens
         ns = shed.messages.ns[bounds[first] : bounds[last]]
         counts = [bounds[index + 1] - bounds[index] for index in range(first, last)]
         turns = shed.turns[first:last]
         self._record.shed(ns, turns, counts, self._gone, self._base.ground.coming)
-        if entries:
-            self._record.renew(turns, entries, Renewals(self._run.label, shed))
-            self._run.place(entries[-1])
+        if shed.marks:
+            sizes = shed.tokens[first:last]
+            for turn, size, before in zip(turns, sizes, [self._run.placed(shed.key).tokens, *sizes]):
+                tokens[turn] += size - before
+            newest = self._renewed(last - 1)
+            contents = self._run.tools.texts.numbered(shed.insert(first), shed.numbers[first:last])
+            self._record.renew(turns, contents, sizes, newest, Renewals(self._run.label, shed))
+            self._run.place(newest)
         self._run.fired += last - first
 
     def on(self, turn: int, ctx: Context) -> Delta:
@@ -89,7 +88,7 @@ class Shedding:
             self._seen = turn
             delta.update(self._run.put(shed.marks[index][0], arrivals, ctx))
         elif shed.marks:
-            (entry,) = self._renewed(index, index + 1)
+            entry = self._renewed(index)
             renew = Renew(shed.key, shed.numbers[index], entry.tokens, ns, shed.insert(index))
             delta[entry.n] = (entry, Why(self._run.label, renew))
             self._run.place(entry)
@@ -101,11 +100,9 @@ class Shedding:
         gone = shed.messages.ns[shed.bounds[0] : shed.bounds[-1]]
         self._run.spend(dict.fromkeys(gone, (None, self._gone)), self._base.stretch.arrivals)
 
-    def _renewed(self, first: int, last: int) -> Sequence[Entry]:
+    def _renewed(self, index: int) -> Entry:
+        """The marker as it stands from a turn on."""
         shed = self._shed
-        if not shed.marks:
-            return ()
         old = self._run.placed(shed.key)
-        item, pos, form = old.item, old.pos, old.form
-        keys = self._run.tools.texts.numbered(shed.insert(first), shed.numbers[first:last])
-        return [Entry(item, pos, size, form, key) for size, key in zip(shed.tokens[first:last], keys)]
+        (content,) = self._run.tools.texts.numbered(shed.insert(index), (shed.numbers[index],))
+        return Entry(old.item, old.pos, shed.tokens[index], old.form, content)

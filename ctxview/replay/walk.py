@@ -133,14 +133,13 @@ def _visited(stops: Iterable[int], guard: Guard | None) -> Iterator[int]:
 def _stops(base: Base, steps: Sequence[tuple[Stepped, Context]], mended: bool) -> Sequence[int]:
     """The turns of the first stretch to stop at."""
     everything = range(1, len(base.stretch.arrivals))
-    if len(steps) != 1:
-        return everything
-    run, ctx = steps[0]
-    heeded = run.heeds(base.stretch, ctx)
-    if heeded is None:
-        return everything
-    touchy = (t for t in base.touchy if t in everything) if mended else ()
-    return sorted({*(t for t in heeded if t in everything), *touchy})
+    wanted = set(base.touchy) if mended else set[int]()
+    for run, ctx in steps:
+        heeded = run.heeds(base.stretch, ctx)
+        if heeded is None:
+            return everything
+        wanted.update(heeded)
+    return sorted(turn for turn in wanted if turn in everything)
 
 
 def _shedding(

@@ -49,10 +49,11 @@ class Sizes(Stays):
         return fitted.factor if fitted else 1.0
 
     def counted(self, turn: int) -> int:
-        if self._scan():
+        """Tokens of the window's blocks, as they were counted."""
+        if self._totals is None and self._scan():
             tokens = column(self.spans, "tokens")
             return sum(tokens[i] for i in self.standing(turn))
-        return sum(series[turn] for series in self.counted_series.values())
+        return self._counted[turn]
 
     def tokens(self, turn: int) -> Tokens:
         """All sizes of the window at `turn`."""
@@ -104,13 +105,20 @@ class Sizes(Stays):
     @cached_property
     def _scaled(self) -> Sequence[int]:
         """factor x counted of turns 0 .. now, factor 1 before calibration."""
-        counted = [sum(parts) for parts in zip(*self.counted_series.values())][: self.now + 1]
+        counted = self._counted
         scaled = list(counted)
         for fitted in reversed(self.audit):  # the first that covers a turn counts
             for turn in range(max(1, fitted.start), min(fitted.end, self.last) + 1):
                 scaled[turn] = round(fitted.factor * counted[turn])
         scaled[self.now] = round(self.factor(self.now) * counted[self.now])
         return scaled
+
+    @cached_property
+    def _counted(self) -> Sequence[int]:
+        """`counted` of turns 0 .. now."""
+        if self._totals is not None:
+            return self._totals
+        return [sum(parts) for parts in zip(*self.counted_series.values())][: self.now + 1]
 
     def occupancy(self) -> tuple[int | None, str]:
         """Tokens that stand now, and where the number is from: recorded, post-cut, counted or unknown."""

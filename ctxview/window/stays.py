@@ -46,8 +46,10 @@ class Stays:
         facts: Facts | None = None,
         base: SessionView | None = None,
         texts_many: Callable[[Collection[int]], Mapping[int, str]] | None = None,
+        totals: Sequence[int] | None = None,
     ) -> None:
-        """`texts_many` reads several texts at once, where their source can; it may leave out unknown keys."""
+        """`texts_many` reads several texts at once, where their source can; it may leave out unknown keys. `totals`:
+        what the windows of turns 0 .. now count, where that is known already."""
         self.row = row
         self.turns = _fixed(turns)
         self.blocks = _fixed(blocks)
@@ -61,6 +63,7 @@ class Stays:
         taken from there, so their sizes are simulated."""
         self.facts = facts if facts is not None else Facts(tuple(find_pins(self.blocks).values()))
         """Without facts, what can be told from the blocks' places alone."""
+        self._totals = totals
         self._texts = texts
         self._texts_many = texts_many
         self._previews: dict[int, str] = {}

@@ -35,15 +35,19 @@ _NONE: Final = b"\xff"
 class Column(Protocol):
     """The values of one field, by row."""
 
-    def extend(self, values: Sequence[Any]) -> None: ...
-
-    def close(self, order: Sequence[int] | None) -> None:
-        """No more values will come. `order`: the values' numbers in their new order."""
-
     def __getitem__(self, index: int, /) -> Any: ...
 
     def all(self) -> Sequence[Any]:
         """Every value, to read only: fast to go through and to index."""
+
+
+class Filled(Column, Protocol):
+    """A column that takes its values bit by bit."""
+
+    def extend(self, values: Sequence[Any]) -> None: ...
+
+    def close(self, order: Sequence[int] | None) -> None:
+        """No more values will come. `order`: the values' numbers in their new order."""
 
 
 class Ints:
@@ -252,33 +256,27 @@ class Tuples:
         return self._values
 
 
-class Table(Sequence[Row], Generic[Row]):
-    """A sequence of rows. It may be read from several threads."""
+class Listed:
+    """Values that are at hand in a list."""
 
-    def __init__(
-        self,
-        columns: Mapping[str, Column],
-        row: Callable[..., Row],
-        batches: Iterable[Sequence[tuple[Any, ...]]],
-        sort: Sequence[str],
-    ) -> None:
-        """Fills empty `columns`, by field, with values in the fields' order; `row` makes a row of such values.
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._values = values
 
-        `sort`: the fields to sort by.
-        """
+    def __getitem__(self, index: int) -> Any:
+        return self._values[index]
+
+    def all(self) -> Sequence[Any]:
+        return self._values
+
+
+class Rows(Sequence[Row], Generic[Row]):
+    """A sequence of rows, each made of its values in columns. It may be read from several threads."""
+
+    def __init__(self, columns: Mapping[str, Column], row: Callable[..., Row], length: int) -> None:
+        """`columns`: by field, in the order in which `row` takes their values."""
         self._columns = columns
         self._row = row
-        self._length = 0
-        for batch in batches:
-            self._length += len(batch)
-            for values, filled in zip(zip(*batch), columns.values()):
-                filled.extend(values)
-        order: Sequence[int] = range(self._length)
-        for name in reversed(sort):
-            order = sorted(order, key=columns[name].__getitem__)
-        is_sorted = all(map(eq, order, range(self._length)))
-        for filled in columns.values():
-            filled.close(None if is_sorted else order)
+        self._length = length
         self._all: list[Row] | None = None
         self._picked: dict[int, Row] = {}
 
@@ -340,26 +338,54 @@ class Table(Sequence[Row], Generic[Row]):
         return filled.index(value)
 
 
+class Table(Rows[Row]):
+    """Rows that come in batches."""
+
+    def __init__(
+        self,
+        columns: Mapping[str, Filled],
+        row: Callable[..., Row],
+        batches: Iterable[Sequence[tuple[Any, ...]]],
+        sort: Sequence[str],
+    ) -> None:
+        """Fills empty `columns`, by field, with values in the fields' order; `row` makes a row of such values.
+
+        `sort`: the fields to sort by.
+        """
+        length = 0
+        for batch in batches:
+            length += len(batch)
+            for values, filled in zip(zip(*batch), columns.values()):
+                filled.extend(values)
+        order: Sequence[int] = range(length)
+        for name in reversed(sort):
+            order = sorted(order, key=columns[name].__getitem__)
+        is_sorted = all(map(eq, order, range(length)))
+        for filled in columns.values():
+            filled.close(None if is_sorted else order)
+        super().__init__(columns, row, length)
+
+
 def column(rows: Sequence[Any], name: str) -> Sequence[Any]:
     """One field of all rows, whether they are kept as rows or as columns."""
-    return rows.column(name) if isinstance(rows, Table) else list(map(attrgetter(name), rows))
+    return rows.column(name) if isinstance(rows, Rows) else list(map(attrgetter(name), rows))
 
 
 def find(rows: Sequence[Any], name: str, value: str) -> int | None:
     """The first row with this string in a field."""
-    if isinstance(rows, Table):
+    if isinstance(rows, Rows):
         return rows.find(name, value)
     return next((n for n, row in enumerate(rows) if getattr(row, name) == value), None)
 
 
 def pick(rows: Sequence[Row], indexes: Sequence[int]) -> list[Row]:
     """Some rows, by numbers from 0."""
-    return rows.pick(indexes) if isinstance(rows, Table) else [rows[i] for i in indexes]
+    return rows.pick(indexes) if isinstance(rows, Rows) else [rows[i] for i in indexes]
 
 
 def in_order(rows: Sequence[Row], *names: str) -> Sequence[Row]:
     """Rows sorted by some fields; a table says so when it is filled and stays as it is."""
-    return rows if isinstance(rows, Table) else tuple(sorted(rows, key=attrgetter(*names)))
+    return rows if isinstance(rows, Rows) else tuple(sorted(rows, key=attrgetter(*names)))
 
 
 def ordered(values: Sequence[Any]) -> bool:
