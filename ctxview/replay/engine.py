@@ -89,7 +89,8 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
         contexts.append(Context(1, layer.params, facts, count, 0, None, False, text_of, memo))
     mending = None
     if mended:
-        mending = Repair(items, shared.groups, base.irregular, record.entry), Guard(record.entry)
+        repair = Repair(items, shared.groups, base.irregular, record.entry)
+        mending = repair, Guard(record.entry, record.standing, record.own)
     if is_swept:
         stepped = [run for run in runners if isinstance(run, Stepped)]
         sizes = sweep(base, list(zip(stepped, contexts, strict=True)), record, shared.overheads, mending)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from ctxview.policies.edits import Drop, Restored
+from ctxview.policies.edits import Drop, Move, Restored
 from ctxview.policies.items import Entry
 from ctxview.replay.change import Delta, Why
 
@@ -65,12 +65,20 @@ class Failures:
 
 
 class Guard:
-    """Puts the newest request back where a policy took it. `standing` looks a block up in the window before."""
+    """Puts the newest request back where a policy took it."""
 
-    def __init__(self, standing: Callable[[int], Entry | None]) -> None:
+    def __init__(
+        self, standing: Callable[[int], Entry | None], window: Callable[[], Iterable[Entry]], own: int
+    ) -> None:
+        """`standing` looks a block up in the window before, `window` is all of it; blocks from number `own` on were put
+        in."""
         self._standing = standing
+        self._window = window
+        self._own = own
         self._back: dict[int, Entry] = {}
         """What the guard alone holds in the window."""
+        self._aside: dict[int, Entry] = {}
+        """What was put in where a pair came back around it, as its layer has it."""
 
     @property
     def holds(self) -> bool:
@@ -98,6 +106,7 @@ class Guard:
         for n in last:
             if n not in back and n not in delta:
                 out[n] = (None, Why(LABEL, Drop(n, "request-over", "no longer the newest request", {})))
+        self._make_way(delta, request, out)
         return out
 
     def _stands(self, n: int, delta: Delta) -> bool:
@@ -106,3 +115,32 @@ class Guard:
         if change is not None:
             return change[0] is not None
         return n not in self._back and self._standing(n) is not None
+
+    def _make_way(self, delta: Delta, request: Sequence[Entry], out: Delta) -> None:
+        """Nothing that was put in comes to stand between a call and its result: it goes behind the pairs that came
+        back, as long as they are there."""
+        back, last, self._aside = self._back, self._aside, {}
+        asked = {e.n: e for e in request}
+        pairs = [(asked[e.item.call], e) for e in request if e.item.call in asked and {e.n, e.item.call} & back.keys()]
+        if pairs:
+            standing = {e.n: e for e in self._window()} | last
+            for n, (entry, _) in out.items():
+                standing.pop(n, None)
+                if entry is not None:
+                    standing[n] = entry
+            put_in = sorted((e for e in standing.values() if e.n >= self._own), key=lambda e: e.pos)
+            self._aside = {e.n: e for e in put_in if any(call.pos < e.pos < result.pos for call, result in pairs)}
+        if self._aside:
+            call, result = max(pairs, key=lambda pair: pair[1].pos)
+            evidence = {"call": call.item.id, "result": result.item.id}
+            reason = "nothing goes between a call and its result"
+            later = [e.pos for n, e in standing.items() if e.pos > result.pos and n not in self._aside]
+            room = min(later, default=result.pos + 1.0) - result.pos
+            for number, (n, e) in enumerate(self._aside.items(), 1):
+                pos = result.pos + room * number / (len(self._aside) + 1)
+                moved = Entry(e.item, pos, e.tokens, e.form, e.content, e.covers, e.volatile)
+                why = Why(LABEL, Move(n, "after", result.n, "pair-kept", reason, evidence))
+                out[n] = (moved, delta[n][1] if n in delta else why)
+        for n, entry in last.items():
+            if n not in self._aside and n not in delta:
+                out[n] = (entry, Why(LABEL, Restored(n, reason="the pair around it is no longer put back")))

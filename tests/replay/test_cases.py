@@ -142,6 +142,30 @@ def test_what_is_recited_after_an_open_call_leaves_it_open() -> None:
     assert not done.pairing(2).orphans
 
 
+@pytest.mark.parametrize("stack", ["reinject:at=tail:what=all", "reinject:at=tail:what=all,reinject"])
+def test_what_is_put_in_goes_behind_a_pair_that_comes_back_around_it(stack: str) -> None:
+    """The policy takes the newest request, the recital goes to the end of what is left, the guard puts the request
+    back; on the next turn, when it is no longer the newest, the recital stands where its policy puts it."""
+    script = Script()
+    script.user("goal")
+    script.call()
+    script.use("a")
+    script.user("one more thing")
+    script.result("a", "x " * 50)
+    script.call()
+    script.say("done")
+    script.user("go on")
+    script.call()
+    view = with_facts(script.view(), [Pin(0, "goal", "matched", "first", 1, priority=9)])
+    for naive in (False, True):
+        done = replay(view, parse_stack(f"pinned-rolling:budget=20,{stack}"), count=words, naive=naive).view
+        kinds = [w.block.kind for w in done.window(2)]
+        assert kinds[:4] == ["user", "tool_call", "user", "tool_result"]
+        assert set(kinds[4:]) == {"note"}
+        assert [w.block.kind for w in done.window(3) if w.block.kind != "note"] == ["user", "user", "assistant", "user"]
+        assert done.window(3)[-1].block.kind == "note"
+
+
 def test_unsafe_policies_show_what_a_provider_would_answer() -> None:
     done = under(agent().view(), "keep-last-n:n=3")
     assert done.metrics.turns[4].orphans == 1
