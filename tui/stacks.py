@@ -149,6 +149,7 @@ class Stacks:
         self.shown, self.fault, self.wanted = None, "", RECORDED
         if focus.stack == RECORDED:
             self._main.show_scene(scene, focus)
+            self._main.call_after_refresh(self._prepare, scene)
             return
         block = focus.block if focus.block is not None and _has(scene, focus.block) else None
         self._main.show_scene(scene, replace(focus, stack=RECORDED, block=block))
@@ -182,15 +183,14 @@ class Stacks:
         self.fetch(stack.text, lambda alternate: self._show(alternate, focus))
         return True
 
-    def prepare(self) -> None:
-        """Somebody is about to choose a stack: make the first one as quick as the next."""
-        view = self.recorded.view
+    def _prepare(self, scene: Scene) -> None:
+        """While the person reads, make the first stack that is asked for as quick as the next."""
 
         def work(stop: Callable[[], bool]) -> None:
             from ctxview.replay import prepare
 
             with _one_at_a_time:
-                prepare(view)
+                prepare(scene.view, stop)
 
         self._main.ctxview.compute("prepare", work, lambda _: None)
 
