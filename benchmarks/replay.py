@@ -72,7 +72,7 @@ def seconds(view: SessionView, stack: str) -> tuple[float, float]:
 
 def toggles(turns: int = 10_000) -> Iterator[Row]:
     """Milliseconds of processor time from a toggle to what the window is drawn from, and on to the last part: the
-    sizes of all turns, what went wrong. The session was made ready as it is when the policies are opened."""
+    sizes of all turns, what went wrong. The session was made ready as it is once its first window is on the screen."""
     from ctxview.tui.block_list import rows_at
     from ctxview.tui.facts import breadcrumbs, make_scene, status
     from ctxview.tui.stacks import finished, make_alternate

@@ -66,7 +66,7 @@ class Item:
 class Entry:
     """An item in one window. Treat it as frozen."""
 
-    __slots__ = ("content", "covers", "form", "item", "n", "pos", "tokens", "volatile")
+    __slots__ = ("cause", "content", "covers", "form", "item", "n", "pos", "tokens", "volatile")
 
     def __init__(
         self,
@@ -77,6 +77,7 @@ class Entry:
         content: int,
         covers: tuple[int, ...] = (),
         volatile: bool = False,
+        cause: object = None,
     ) -> None:
         self.item = item
         self.n = item.n
@@ -90,6 +91,8 @@ class Entry:
         """For an inserted entry: the numbers of the blocks it stands for."""
         self.volatile = volatile
         """True when the text depends on the turn: it breaks a cached prefix on every turn."""
+        self.cause = cause
+        """For the replay: which layer gave a block this form, with its edit; None for its own words."""
 
     def text(self) -> str:
         """The text as it stands in this window."""

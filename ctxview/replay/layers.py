@@ -94,7 +94,8 @@ class _Base:
                 case Drop(n):
                     found[n] = (None, Why(self.label, edit))
                 case Replace(n):
-                    found[n] = (self._replaced(self._standing(n), edit, ctx), Why(self.label, edit))
+                    why = Why(self.label, edit)
+                    found[n] = (self._replaced(self._standing(n), edit, ctx, why), why)
                 case Insert() | Move():
                     gaps.setdefault(gap(window, edit.where, edit.ref), []).append(edit)
                 case Fail():
@@ -118,10 +119,10 @@ class _Base:
         """A block of the input window."""
         return self.input.by_n[n]
 
-    def _replaced(self, old: Entry, edit: Replace, ctx: Context) -> Entry:
+    def _replaced(self, old: Entry, edit: Replace, ctx: Context, why: Why) -> Entry:
         content = self.tools.texts.keep(edit.text)
         tokens = self.tools.texts.size(content, ctx.count) if edit.tokens is None else edit.tokens
-        return Entry(old.item, old.pos, tokens, edit.form, content, old.covers, edit.volatile)
+        return Entry(old.item, old.pos, tokens, edit.form, content, old.covers, edit.volatile, why)
 
     def _inserted(self, edit: Insert, pos: float, ctx: Context, suffix: str) -> Entry:
         content = self.tools.texts.keep(edit.text)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter, itemgetter
-from typing import Any, Final, NamedTuple, TypeAlias, overload
+from typing import Any, Final, NamedTuple, TypeAlias, cast, overload
 
 from ctxview.model import NEVER, Action, BlockRow, CutRow, EditRow, Form, SpanRow
 from ctxview.policies.edits import Drop, Drops, Insert, Move, Renew, Replace, Restored, Tag
@@ -138,6 +138,8 @@ class Record:
                 compacts = True
             if entry.volatile:
                 self.volatile.add(entry.content)
+            if entry.cause is not None and isinstance(why, Why) and isinstance(why.edit, Restored):
+                self.edits.add(turn, n, cast("Why", entry.cause))  # it stands again, not in its own words
             opened[n] = (turn, entry)
             self.tokens += entry.tokens
         if dropped:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import HealthCheck, example, given, reject, settings
 from hypothesis import strategies as st
 
 from ctxview.errors import UsageError
@@ -14,7 +14,7 @@ from ctxview.policies.stack import accepted
 from ctxview.replay import Replay, replay
 from ctxview.window import SessionView
 
-from .histories import FULL, HISTORIES, LONG, Turn, facts_of, session, write
+from .histories import FULL, HISTORIES, LONG, Tool, Turn, facts_of, session, write
 from .laws import SAFE_LAWS, UNSAFE_LAWS, Held, monotone, stable_head, turns_of
 from .sessions import shown, words
 
@@ -124,7 +124,19 @@ def test_every_policy_alone_keeps_the_invariants_and_its_flags(policy: Policy, t
                 assert shown(twice, turn) == shown(held.view, turn), (turn, text)
 
 
+def reading(*results: str, prompt: int | None = None, crossed: bool = False) -> Turn:
+    """A turn that reads the same file so many times."""
+    return Turn(None, False, False, False, None, tuple(Tool(0, True, r, 0) for r in results), prompt, crossed)
+
+
+COMES_BACK_SUPERSEDED = [
+    reading(""), reading("", "", ""), reading("", "", "x " * 120, crossed=True), reading(prompt=5), reading(""),
+]  # fmt: skip
+"""Under the stack beside it a superseded reading leaves and returns, and has to say again why it is a placeholder."""
+
+
 @EXAMPLES
+@example(COMES_BACK_SUPERSEDED, "codex-compact:user=0:window=1:mode=recompute,supersede:by=any")
 @given(HISTORIES, STACKS)
 def test_stacks_keep_the_invariants(turns: list[Turn], text: str) -> None:
     source = session(turns)
