@@ -12,6 +12,7 @@ from ctxview.errors import UsageError
 from ctxview.loaders.companions import beside
 from ctxview.loaders.discover import PIPE_LIMIT, discover
 from ctxview.loaders.source import SourceFile
+from ctxview.loaders.taken import Taken
 from ctxview.model import Issue
 from ctxview.project import SIDECAR, find_config
 
@@ -91,13 +92,8 @@ def _standard_input() -> SourceFile:
 
 def _named_apart(files: Sequence[SourceFile]) -> list[SourceFile]:
     """Every file under a name of its own: what became of its records is told by it."""
-    named: dict[str, SourceFile] = {}
-    for file in files:
-        name, count = file.name, 2
-        while name in named:
-            name, count = f"{file.name} ({count})", count + 1
-        named[name] = file if name == file.name else replace(file, name=name)
-    return list(named.values())
+    taken = Taken()
+    return [replace(file, name=taken.take(file.name, "{} ({})")) for file in files]
 
 
 def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:

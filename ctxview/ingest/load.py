@@ -107,6 +107,8 @@ class _Ingest:
         self._progress = progress
         self._contents = Contents(store, size, exact=exact)
         self._sessions: dict[str, Session] = {}
+        self._stirred: dict[str, Session] = {}
+        """Those that may have something to write: of many sessions, few go on at the same time."""
         self._files: dict[str, _File] = {}
 
     @property
@@ -151,6 +153,7 @@ class _Ingest:
         session = self._sessions.get(event.session)
         if session is not None:
             session.feed(event)
+            self._stirred[event.session] = session
         elif isinstance(event, SessionStart):
             self._sessions[event.session] = Session(event, self.store, self._contents, self._settings)
         else:
@@ -164,8 +167,9 @@ class _Ingest:
 
     def _settle(self) -> None:
         with self.store.together():
-            for session in self._sessions.values():
+            for session in self._stirred.values():
                 session.settle()
+        self._stirred = {name: session for name, session in self._stirred.items() if session.is_waiting}
 
     def close(self) -> None:
         self._contents.close()

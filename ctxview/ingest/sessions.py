@@ -77,6 +77,11 @@ class Session:
             self._model = event.model or self._model
         self._builder.feed(event)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something waits for its count."""
+        return bool(self._waiting or self._spans)
+
     def _arrive(self, arrival: Arrival) -> None:
         self._pins.see(arrival.block, arrival.n, arrival.turn)
         self._observations.see(arrival.block, arrival.n, arrival.turn)

@@ -120,6 +120,8 @@ class SessionBuilder:
         self._chars = array("i")
         self._n = CompactMap()
         """Block number by id."""
+        self._occurrences = CompactMap()
+        """The highest number behind an id that was tried, by id."""
         self._by_key: dict[Key, list[int]] | None = None
         """Block numbers by what tells blocks apart; made when a captured window comes."""
         self._turns: deque[_Turn] = deque()
@@ -453,10 +455,20 @@ class SessionBuilder:
             self._journal.insert(back, index, self._next_turn, key[3], form)
             self._add_edit(back, "insert", "sent-again", f"back in the {why}", cut)
             return
-        n, content = self._register(_renamed(block, self._n))
+        n, content = self._register(self._renamed(block))
         self._journal.insert(n, index, self._next_turn, content, form)
         if block.inserted:
             self._note_insert(n, block)
+
+    def _renamed(self, block: Block) -> Block:
+        """The block under an id that is still free: equal texts are told apart by occurrence."""
+        if block.id not in self._n:
+            return block
+        count = self._occurrences.get(block.id) or 1
+        while (name := f"{block.id}-{count + 1}") in self._n:
+            count += 1
+        self._occurrences[block.id] = count
+        return replace(block, id=name)
 
 
 def _ref(block: Block) -> int:
@@ -464,16 +476,6 @@ def _ref(block: Block) -> int:
     logged) its id."""
     ref = block.call_id or (None if block.text else block.id)
     return 0 if ref is None else hash(ref) or 1
-
-
-def _renamed(block: Block, taken: CompactMap) -> Block:
-    """The block under an id that is still free: equal texts are told apart by occurrence."""
-    if block.id not in taken:
-        return block
-    count = 2
-    while f"{block.id}-{count}" in taken:
-        count += 1
-    return replace(block, id=f"{block.id}-{count}")
 
 
 def _place_text(place: Place | None) -> str | None:

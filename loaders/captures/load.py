@@ -17,6 +17,7 @@ from ctxview.loaders.captures.tell import Teller
 from ctxview.loaders.captures.threads import Step, Thread, Threads
 from ctxview.loaders.captures.wire import Exchange
 from ctxview.loaders.source import Source
+from ctxview.loaders.taken import Taken
 from ctxview.model import Event, SessionStart
 
 _NAME_CHARS: Final = 80
@@ -89,14 +90,11 @@ def _parent(thread: Thread, threads: list[Thread]) -> Thread | None:
 def _names(families: list[tuple[Thread, Thread]], logs: Logs, labels: list[str]) -> dict[int, str]:
     """Session id by thread number: the client's own id, or the file's stem; side threads add their number."""
     names: dict[int, str] = {}
-    taken: set[str] = set()
+    taken = Taken()
     for thread, main in families:
         file = logs.name(main.file)
         stem = name_of(file) if main.dialect == LITELLM else logs.stem(main.file)
         base = main.session or labels[main.file] or stem or "log"
         name = base if thread is main else f"{base}-{thread.number}"
-        while name in taken:
-            name += "-again"
-        taken.add(name)
-        names[thread.number] = name
+        names[thread.number] = taken.take(f"{name}-again" if name in taken else name)
     return names

@@ -35,6 +35,7 @@ from ctxview.loaders.shapes import (
     without,
 )
 from ctxview.loaders.source import Source, SourceFile
+from ctxview.loaders.taken import Taken
 from ctxview.loaders.usage import any_usage
 from ctxview.model import Block, Call, CallEnd, Event, Issue, Origin, Record, SessionStart
 
@@ -43,7 +44,7 @@ FORMAT: Final = "chat"
 
 def load(source: Source) -> Iterator[Event]:
     """Every conversation in the files, in order."""
-    taken: set[str] = set()
+    taken = Taken()
     for file in source.files:
         yield from _File(file, taken).events()
 
@@ -51,7 +52,7 @@ def load(source: Source) -> Iterator[Event]:
 class _File:
     """One file's records: messages of one conversation, or conversations."""
 
-    def __init__(self, file: SourceFile, taken: set[str]) -> None:
+    def __init__(self, file: SourceFile, taken: Taken) -> None:
         self._file = file
         self._taken = taken
         self._stem = PurePath(file.name).stem or "chat"
@@ -91,7 +92,7 @@ class _File:
             yield from self._conversation(raw, count)
         elif is_message(value) and (role_of(value) is not None or self._telling is not None):
             if self._telling is None:
-                session = self._name(self._whole.id or self._stem)
+                session = self._taken.take(self._whole.id or self._stem)
                 self._telling = _Telling(session, file, self._stem, self._whole)
                 yield from self._telling.start(Origin(file, raw.line), raw.byte)
             yield from self._telling.record(raw)
@@ -104,20 +105,12 @@ class _File:
         stored = conversation(raw.value)
         fallback = self._stem if self._records.is_document and raw.value is self._records.document else None
         name = stored.id or fallback or f"{self._stem}-{task_name(raw.value) or count}"
-        telling = _Telling(self._name(name), self._file.name, self._stem, stored)
+        telling = _Telling(self._taken.take(name), self._file.name, self._stem, stored)
         yield from telling.start(Origin(self._file.name, raw.line), raw.byte)
         for index, message in enumerate(stored.messages):
             origin = Origin(self._file.name, raw.line, f"messages[{index}]")
             yield from telling.message(message, origin, raw.byte)
         yield from telling.finish()
-
-    def _name(self, wanted: str) -> str:
-        name, number = wanted, 1
-        while name in self._taken:
-            number += 1
-            name = f"{wanted}-{number}"
-        self._taken.add(name)
-        return name
 
 
 class _Telling:

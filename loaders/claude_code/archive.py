@@ -25,10 +25,12 @@ class Past:
     session: str
     nodes: dict[str, Node] = field(default_factory=dict)
     """By uuid, those of lines in no window included; the lines hold no parents, only their uuids."""
-    copies: dict[Fingerprint, list[Node]] = field(default_factory=dict)
+    copies: dict[Fingerprint, dict[str | None, Node]] = field(default_factory=dict)
+    """By what lines have in common with a repetition, and the uuid of their parent."""
     responses: dict[str, list[Node]] = field(default_factory=dict)
     owner: dict[str, str] = field(default_factory=dict)
     results: dict[str, list[tuple[Node, str]]] = field(default_factory=dict)
+    hooks: dict[str, list[Node]] = field(default_factory=dict)
     usage: dict[str, Usage | None] = field(default_factory=dict)
 
     def marks(self) -> Iterable[Hashable]:
@@ -36,7 +38,7 @@ class Past:
         yield from self.nodes
         yield from self.copies
         yield from (("response", key) for key in self.responses)
-        yield from (("call", key) for key in self.owner.keys() | self.results.keys())
+        yield from (("call", key) for key in self.owner.keys() | self.results.keys() | self.hooks.keys())
 
 
 class Archive:

@@ -9,14 +9,17 @@ ever grows at its end, except at a cut or a rewind. Source: formats.md section 1
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ctxview.loaders.claude_code.archive import Past
 from ctxview.loaders.claude_code.lines import Node, describe
 from ctxview.loaders.claude_code.tree import Tree
 from ctxview.model import AT_END, Cut, CutKind, Edit, Event, Origin, Place, Usage
+
+Key = TypeVar("Key", str, Node)
 
 CLEARED_TEXT = "[Old tool result content cleared]"
 
@@ -28,7 +31,7 @@ class Lane:
         self.session = session
         self.file = file
         self._tree = tree
-        tree.on_return(self._return)
+        tree.on_return(session, self._return)
         self.starts_inside = False
         """What was said before the first line is not in the log, and is still in the window."""
         self.tip: Node | None = None
@@ -37,14 +40,27 @@ class Lane:
         """The person's first message."""
         self._path: list[Node] = []
         self._index: dict[Node, int] = {}
-        self._open: dict[Node, None] = {}
+        self._open: dict[Node, int] = {}
+        """Lines in the window, each with a number that grows with every arrival."""
+        self._arrivals = 0
         self._pending: list[Node] = []
+        self._pending_inherited = 0
+        """How many of them, from the first on, are known to be copied."""
         self._responses: dict[str, list[Node]] = {}
         self._owner: dict[str, str] = {}
         """Call id -> message id of the response that made the call."""
         self._results: dict[str, list[tuple[Node, str]]] = {}
         """Call id -> its result blocks' lines and ids."""
-        self._on_path: set[str] = set()
+        self._hooks: dict[str, list[Node]] = {}
+        """Call id -> lines with a hook's words on it."""
+        self._copied: set[str] = set()
+        """Message ids of responses that were copied from another file."""
+        self._standing: Counter[Node] = Counter()
+        """Lines on the path, and those that a compaction on it preserved: for how many reasons each."""
+        self._on_path: Counter[str] = Counter()
+        """Message id -> for how many reasons lines of that response do."""
+        self._preserved: dict[Node, list[Node]] = {}
+        """Line on the path -> the older lines that a compaction put after it."""
         self._thinking: dict[str, None] = {}
         self._by_uuid: dict[str, Node] = {}
         self._anchors: dict[str, tuple[str, ...]] = {}
@@ -69,6 +85,8 @@ class Lane:
             self._pending.append(node)
         if node.message_id is not None:
             self._responses.setdefault(node.message_id, []).append(node)
+            if node.inherited:
+                self._copied.add(node.message_id)
             for call in node.calls:
                 self._owner[call] = node.message_id
         elif any(self._is_copied(call) for call in node.results):
@@ -78,13 +96,19 @@ class Lane:
         for block in node.blocks:
             if block.kind == "tool_result" and block.call_id:
                 self._results.setdefault(block.call_id, []).append((node, block.id))
+        if node.about is not None:
+            self._hooks.setdefault(node.about, []).append(node)
+        anchor = self._by_uuid.get(self._moved.get(node.uuid, ""))
+        if anchor is not None and anchor in self._preserved:  # it names a line that comes after it
+            self._preserved[anchor].append(node)
+            self._stand(node, 1)
         if node.boundary is not None:
             self._preserve(node.boundary)
         if node.cleared:
             yield from self._microcompact(node)
 
     def _is_copied(self, call: str) -> bool:
-        return any(n.inherited for n in self._responses.get(self._owner_of(call) or "", ()))
+        return self._owner_of(call) in self._copied
 
     def _owner_of(self, call: str) -> str | None:
         """Message id of the response that made a call."""
@@ -108,6 +132,9 @@ class Lane:
         if isinstance(anchor, str) and uuids:
             self._anchors[anchor] = uuids
             self._moved |= dict.fromkeys(uuids, anchor)
+            line = self._by_uuid.get(anchor)
+            if line is not None and line in self._standing:
+                self._keep_preserved(line)
 
     def _between(self, head: object, tail: object) -> tuple[str, ...]:
         """The lines from `tail` up to `head`, oldest first; the tail alone when the head is not above it."""
@@ -145,26 +172,53 @@ class Lane:
     def advance(self, tip: Node | None) -> Iterator[Event]:
         """Make the window that of a call whose first line hangs below `tip`."""
         fresh, joint = self._walk(tip)
-        kept_path = self._path[: joint + 1]
-        added_ids = {n.message_id for n in fresh if n.message_id is not None}
-        if joint == len(self._path) - 1:
-            self._on_path |= added_ids
-            leaving: list[Node] = []
-        else:
-            self._on_path = {n.message_id for n in kept_path if n.message_id is not None} | added_ids
-            stays = set(kept_path) | set(fresh)
-            preserved = {p for n in stays for p in self._preserved_by(n)}
-            leaving = [n for n in self._open if n not in stays and n not in preserved and not self._belongs(n)]
-            # From here on, late results of preserved calls belong too.
-            self._on_path |= {n.message_id for n in preserved if n.message_id is not None}
-        self._path = [*kept_path, *fresh] if joint < len(self._path) - 1 else self._path + fresh
+        left = self._path[joint + 1 :]
+        doubtful = self._part(left)
+        del self._path[joint + 1 :]
+        self._path += fresh
         for i, node in enumerate(fresh, joint + 1):
             self._index[node] = i
+            self._stand(node, 1)
+            self._keep_preserved(node)
+        leaving = self._leaving(self._open if joint < 0 else doubtful) if left else []
         if leaving or (joint < 0 and self._open and fresh):
             yield from self._leave(leaving, fresh, joint)
         yield from self._enter(fresh)
         if leaving and joint < 0 and self._tree.is_large:
             self._put_away()
+
+    def _stand(self, node: Node, reasons: int) -> None:
+        """A line has so many reasons more to stand in the window."""
+        _add(self._standing, node, reasons)
+        if node.message_id is not None:
+            _add(self._on_path, node.message_id, reasons)
+
+    def _keep_preserved(self, anchor: Node) -> None:
+        """A line on the path: what a compaction put after it stands, too. Some that it names were never logged."""
+        self._let_go_preserved(anchor)
+        if lines := self._preserved_by(anchor):
+            self._preserved[anchor] = lines
+            for line in lines:
+                self._stand(line, 1)
+
+    def _let_go_preserved(self, anchor: Node) -> list[Node]:
+        lines = self._preserved.pop(anchor, [])
+        for line in lines:
+            self._stand(line, -1)
+        return lines
+
+    def _part(self, left: list[Node]) -> Iterable[Node]:
+        """Lines leave the path: they, and those that may have stood in the window by them alone."""
+        lines = list(left)
+        for node in left:
+            self._stand(node, -1)
+            lines += self._let_go_preserved(node)
+        return dict.fromkeys([*lines, *self._families(lines)])
+
+    def _leaving(self, doubtful: Iterable[Node]) -> list[Node]:
+        """Those of the lines that leave the window, in the order of their arrival."""
+        gone = [n for n in doubtful if n in self._open and n not in self._standing and not self._belongs(n)]
+        return sorted(gone, key=self._open.__getitem__)
 
     def _walk(self, tip: Node | None) -> tuple[list[Node], int]:
         """Lines from `tip` up that are not on the path yet, oldest first, and where they join it (-1: a new root)."""
@@ -253,8 +307,8 @@ class Lane:
         summaries = [n for n in fresh if n.summary] if preserved else []
         for index, node in enumerate(summaries):
             yield from self._arrive(node, index)
-        waiting, self._pending = self._pending, []
-        back = [n for node in fresh if node.arrived for n in self._family(node)]
+        waiting, self._pending, self._pending_inherited = self._pending, [], 0
+        back = self._families(node for node in fresh if node.arrived)
         candidates = dict.fromkeys([*preserved, *back, *waiting])
         named = set(preserved)
         chosen = []
@@ -270,10 +324,20 @@ class Lane:
         if not self._seen_roots and self._path:
             self._seen_roots.add(self._path[0].uuid)
 
-    def _family(self, node: Node) -> list[Node]:
-        """A line with the rest of its response and the results of its calls."""
-        lines = self._responses.get(node.message_id, [node]) if node.message_id is not None else [node]
-        return [*lines, *(r for n in lines for call in n.calls for r, _ in self._results.get(call, ()))]
+    def _families(self, nodes: Iterable[Node]) -> Iterator[Node]:
+        """Lines with the rest of their responses, the results of their calls and the hooks' words on those."""
+        done: set[str] = set()
+        for node in nodes:
+            if node.message_id in done:
+                continue
+            lines = [node]
+            if node.message_id is not None:
+                done.add(node.message_id)
+                lines = self._responses.get(node.message_id, lines)
+            yield from lines
+            for call in (call for line in lines for call in line.calls):
+                yield from (line for line, _ in self._results.get(call, ()))
+                yield from self._hooks.get(call, ())
 
     def _abandon(self, node: Node) -> Iterator[Event]:
         """A line that the next call does not build on: history, and in no window unless its branch comes back."""
@@ -286,18 +350,20 @@ class Lane:
 
     def _grouped(self, nodes: list[Node]) -> Iterable[Node]:
         """File order, with all lines of a response together: a result may stand between two of them."""
-        chosen = set(nodes)
-        done: set[Node] = set()
+        responses: dict[str, list[Node]] = {}
         for node in nodes:
-            family = self._responses.get(node.message_id, [node]) if node.message_id is not None else [node]
-            for member in family:
-                if member in chosen and member not in done:
-                    done.add(member)
-                    yield member
+            if node.message_id is not None:
+                responses.setdefault(node.message_id, []).append(node)
+        for node in nodes:
+            if node.message_id is None:
+                yield node
+            else:
+                yield from sorted(responses.pop(node.message_id, ()), key=lambda line: line.line)
 
     def _arrive(self, node: Node, index: int | None = None) -> Iterator[Event]:
         """Bring a line's blocks into the window: at its end, or from the block position `index` on."""
-        self._open[node] = None
+        self._open[node] = self._arrivals
+        self._arrivals += 1
         if node.arrived:
             for known in node.ids:
                 yield Edit(self.session, "insert", known, "rewind", "its branch was taken up again")
@@ -317,7 +383,7 @@ class Lane:
 
     def _put_away(self) -> None:
         """Let go of what stands behind a cut: lines in no window that no open response or result belongs to."""
-        here = {n for n in (*self._path, *self._open, *self._pending, self.tip) if n is not None}
+        here = {n for n in (*self._standing, *self._open, *self._pending, self.tip) if n is not None}
         # A response goes with all its lines and the results of its calls, or stays with them.
         kept = set(self._on_path)
         for node in here:
@@ -336,6 +402,8 @@ class Lane:
                     past.owner[call] = owner
             for call in node.results:
                 past.results.setdefault(call, []).extend(r for r in self._results.get(call, ()) if r[0] is node)
+            if node.about is not None:
+                past.hooks.setdefault(node.about, []).append(node)
         left = set(gone)
         for key in past.responses:
             self._responses[key] = [n for n in self._responses[key] if n not in left]
@@ -345,6 +413,10 @@ class Lane:
             self._results[key] = [r for r in self._results.get(key, ()) if r[0] not in left]
             if not self._results[key]:
                 del self._results[key]
+        for key in past.hooks:
+            self._hooks[key] = [n for n in self._hooks[key] if n not in left]
+            if not self._hooks[key]:
+                del self._hooks[key]
         self._tree.put_away(left, past)
 
     def _responses_of(self, node: Node) -> Iterable[str]:
@@ -364,8 +436,6 @@ class Lane:
 
     def _return(self, past: Past) -> None:
         """Lines that were put away are asked for again."""
-        if past.session != self.session:
-            return
         self._by_uuid |= {node.uuid: node for node in past.nodes.values() if node.session == self.session}
         self._owner |= past.owner
         self._usage |= past.usage
@@ -373,6 +443,8 @@ class Lane:
             self._responses[key] = [*nodes, *self._responses.get(key, ())]
         for key, results in past.results.items():
             self._results[key] = [*results, *self._results.get(key, ())]
+        for key, nodes in past.hooks.items():
+            self._hooks[key] = [*nodes, *self._hooks.get(key, ())]
 
     # -------------------------------------------------------------- responses
 
@@ -394,8 +466,11 @@ class Lane:
 
     def inherit(self) -> None:
         """The newest line is a copied response, so all lines that wait were copied with it."""
-        for node in self._pending:
+        for node in self._pending[self._pending_inherited :]:
             node.inherited = True
+            if node.message_id is not None:
+                self._copied.add(node.message_id)
+        self._pending_inherited = len(self._pending)
 
     def drop_thinking(self, keeps_thinking: bool) -> Iterator[Event]:
         """Before a call: what the model's API does to earlier thinking once the person has spoken again."""
@@ -411,6 +486,13 @@ class Lane:
         """What stands after the newest line."""
         if self.tip is not None:
             yield from self.advance(self.tip)
+
+
+def _add(counts: Counter[Key], key: Key, number: int) -> None:
+    """Count, and forget what comes to nothing."""
+    counts[key] += number
+    if not counts[key]:
+        del counts[key]
 
 
 _REASONS: dict[str, str] = {

@@ -11,6 +11,7 @@ from ctxview.loaders.claude_code.lane import Lane
 from ctxview.loaders.claude_code.lines import Node
 from ctxview.loaders.claude_code.tree import Tree
 from ctxview.loaders.shapes import as_dict, as_list, as_str, title_of
+from ctxview.loaders.taken import Taken
 from ctxview.model import SessionStart
 
 FORMAT: Final = "claude-code"
@@ -19,7 +20,7 @@ FORMAT: Final = "claude-code"
 class Lanes:
     """The lanes of one file. Session ids stay unique over the trace's files through `taken`."""
 
-    def __init__(self, file: str, tree: Tree, taken: set[str], agents: Mapping[str, tuple[str, str]]) -> None:
+    def __init__(self, file: str, tree: Tree, taken: Taken, agents: Mapping[str, tuple[str, str]]) -> None:
         self._file = file
         self._tree = tree
         self._taken = taken
@@ -110,14 +111,9 @@ class Lanes:
         return as_str(value.get("sessionId")) or as_str(value.get("session_id")) or PurePath(self._file).stem
 
     def _open(self, value: dict[str, Any], wanted: str, *, aside: bool) -> tuple[Lane, SessionStart]:
-        session = wanted
-        if session in self._taken:
-            session = f"{wanted}/{PurePath(self._file).stem}"
-        count = 2
-        while session in self._taken:
-            session = f"{wanted}-{count}"
-            count += 1
-        self._taken.add(session)
+        of_file = f"{wanted}/{PurePath(self._file).stem}"
+        is_free = wanted not in self._taken or of_file in self._taken
+        session = self._taken.take(wanted if is_free else of_file)
         lane = self._by_session[session] = Lane(session, self._file, self._tree)
         parent, call = (self.main.session if self.main else None), None
         if not aside and self.agent is not None:

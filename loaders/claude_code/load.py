@@ -24,6 +24,7 @@ from ctxview.loaders.claude_code.usage import merge_usage
 from ctxview.loaders.records import read_lines
 from ctxview.loaders.shapes import as_count, as_dict, as_list, as_str, title_of
 from ctxview.loaders.source import Source, SourceFile
+from ctxview.loaders.taken import Taken
 from ctxview.loaders.usage import anthropic_usage
 from ctxview.model import Call, CallEnd, Event, Issue, Origin, Progress, Record
 
@@ -37,7 +38,7 @@ class _Shared:
 
     responses: CompactMap = field(default_factory=CompactMap)
     """Message id -> number of the file whose call it is."""
-    sessions: set[str] = field(default_factory=set)
+    sessions: Taken = field(default_factory=Taken)
     agents: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Agent id -> (session, call id) that started it."""
     reported: dict[str, Issue] = field(default_factory=dict)

@@ -10,7 +10,8 @@ from ctxview.loaders.claude_code.archive import Archive, Past
 from ctxview.loaders.claude_code.lines import Fingerprint, Node
 
 MANY: Final = 4_000
-"""Lines from which on those that left the window are put away."""
+"""Lines from which on those that left the window are put away; after that, whenever there are twice as many as had to
+stay or were asked for again, so that each line is put away a few times at most."""
 _SEVERAL: Final = 0
 
 
@@ -19,11 +20,13 @@ class Tree:
 
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
-        self._copies: dict[Fingerprint, list[Node]] = {}
+        self._copies: dict[Fingerprint, dict[str | None, Node]] = {}
+        """Lines by what they have in common with a repetition, and by the uuid of their parent, oldest first."""
         self._dated = CompactMap(wide=True)
         """Timestamp -> a number for the only thing said at that moment; `_SEVERAL` once there were several."""
         self._archive = Archive()
-        self._returns: list[Callable[[Past], None]] = []
+        self._returns: dict[str, Callable[[Past], None]] = {}
+        self._many = MANY
         self._is_full = False
         self.writing: str | None = None
         """Message id of the response whose lines are being read."""
@@ -66,26 +69,26 @@ class Tree:
         original = self._original(node, earlier, at) if earlier else None
         self._nodes[node.uuid] = original or node
         if original is None:
-            self._copies.setdefault(mark, []).append(node)
+            self._copies.setdefault(mark, {})[_above(node)] = node
         return original
 
     # ------------------------------------------------------------------- past
 
-    def on_return(self, take: Callable[[Past], None]) -> None:
-        """Call `take` with every part of the past that comes back."""
-        self._returns.append(take)
+    def on_return(self, session: str, take: Callable[[Past], None]) -> None:
+        """Call `take` with every part of the session's past that comes back."""
+        self._returns[session] = take
 
     @property
     def is_large(self) -> bool:
         """Whether it pays to put lines away."""
-        return len(self._nodes) >= MANY and not self._is_full
+        return len(self._nodes) >= self._many and not self._is_full
 
     def put_away(self, gone: Collection[Node], past: Past) -> None:
         """Hold these lines on disk, with what `past` says of them, until one of them is asked for."""
         left = set(gone)
         past.nodes = {uuid: node for uuid, node in self._nodes.items() if node in left}
         for mark, nodes in self._copies.items():
-            if away := [node for node in nodes if node in left]:
+            if away := {above: node for above, node in nodes.items() if node in left}:
                 past.copies[mark] = away
         parents = {node: node.parent for node in self._nodes.values()}
         for node, parent in parents.items():
@@ -100,11 +103,12 @@ class Tree:
         for uuid in past.nodes:
             del self._nodes[uuid]
         for mark in past.copies:
-            rest = [node for node in self._copies[mark] if node not in left]
+            rest = {above: node for above, node in self._copies[mark].items() if node not in left}
             if rest:
                 self._copies[mark] = rest
             else:
                 del self._copies[mark]
+        self._many = max(MANY, 2 * len(self._nodes))
 
     def recall(self, key: Hashable) -> bool:
         """Bring back what was put away with `key`, if anything was."""
@@ -113,18 +117,18 @@ class Tree:
             return False
         self._nodes |= past.nodes
         for mark, nodes in past.copies.items():
-            self._copies[mark] = [*nodes, *self._copies.get(mark, ())]
+            self._copies[mark] = nodes | self._copies.get(mark, {})
         self._take_back(past)
+        self._many = max(MANY, 2 * len(self._nodes))
         return True
 
     def _take_back(self, past: Past) -> None:
-        for take in self._returns:
-            take(past)
+        self._returns[past.session](past)
 
     def close(self) -> None:
         self._archive.close()
 
-    def _original(self, node: Node, earlier: list[Node], at: str) -> Node | None:
+    def _original(self, node: Node, earlier: dict[str | None, Node], at: str) -> Node | None:
         """The line that this one repeats.
 
         Two equal blocks of one response are two lines (empty thinking in one millisecond): while a response is still
@@ -132,15 +136,15 @@ class Tree:
         lines carry its timestamp: a resume can date all that it writes again by its own moment, and the person may
         have been interrupted twice in the same words.
         """
-        above = _above(node)
-        same_parent = next((n for n in earlier if _above(n) == above), None)
-        if same_parent is not None or not earlier:
+        same_parent = earlier.get(_above(node))
+        if same_parent is not None:
             return same_parent
+        oldest = next(iter(earlier.values()))
         if node.calls or node.results:
-            return earlier[0]
+            return oldest
         if node.message_id is None:
-            return earlier[0] if self._dated.get(at) != _SEVERAL else None
-        return None if node.message_id == self.writing else earlier[0]
+            return oldest if self._dated.get(at) != _SEVERAL else None
+        return None if node.message_id == self.writing else oldest
 
 
 def _above(node: Node) -> str | None:

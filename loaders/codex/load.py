@@ -21,6 +21,7 @@ from ctxview.loaders.documents import Meter
 from ctxview.loaders.records import Raw, read_lines
 from ctxview.loaders.shapes import as_dict, as_str, as_time, title_of
 from ctxview.loaders.source import Source, SourceFile
+from ctxview.loaders.taken import Taken
 from ctxview.model import Event, Issue, Origin, Record, SessionStart
 
 FORMAT: Final = "codex"
@@ -43,16 +44,12 @@ def load(source: Source) -> Iterator[Event]:
 
 def _session_names(surveys: list[tuple[SourceFile, Survey]]) -> dict[int, str]:
     """A session id per plan, the thread's own unless another file has it already."""
-    taken: set[str] = set()
+    taken = Taken()
     names: dict[int, str] = {}
     for file, found in surveys:
         for plan in found.plans.values():
             name = plan.thread if plan.thread not in taken else f"{plan.thread}/{PurePath(file.name).stem}"
-            base, count = name, 2
-            while name in taken:
-                name, count = f"{base}-{count}", count + 1
-            taken.add(name)
-            names[id(plan)] = name
+            names[id(plan)] = taken.take(name)
     return names
 
 
