@@ -53,6 +53,10 @@ class _Clock(Step):
         self._is_off = params["scope"] == "global"
         self._kinds = frozenset(k for k in kinds_of(params, "kinds") if k in _KINDS)
         self._text = _EXPIRED.format(ttl=self._ttl)
+        self._cost: int | None = None
+        """Tokens of that text; None before the first firing."""
+        self._words: tuple[str, dict[str, int]] = "", {"age": -1}
+        """Reason and evidence of the last firing."""
         self._entries: list[Entry] = []
         self._due: dict[int, list[Entry]] = {}
         """Blocks to look at, by turn."""
@@ -121,16 +125,20 @@ class _Clock(Step):
         return edits
 
     def _clear(self, entry: Entry, ctx: Context) -> Sequence[Edit]:
-        others = [e for e in self._parts.get(entry.item.call, ()) if e is not entry]
-        _, cost = ctx.once(("expired", self._text), lambda: self._text)
+        parts = self._parts.get(entry.item.call, ())
+        others = [e for e in parts if e is not entry] if len(parts) > 1 else []
+        if self._cost is None:
+            self._cost = ctx.count(self._text)
         is_first = not any(_is_result(e) and e.pos < entry.pos for e in others)
-        if not is_first or not _is_result(entry) or entry.tokens <= cost:
+        if not is_first or not _is_result(entry) or entry.tokens <= self._cost:
             return ()
         self._expired.add(entry.n)
         self._groups.add(entry.item.group)
         age = ctx.turn - 1 - entry.item.turn
-        reason, evidence = f"{age:,} turns old", {"age": age, "ttl": self._ttl}
-        edits: list[Edit] = [Replace(entry.n, "placeholder", self._text, "expired", reason, evidence, cost)]
+        if self._words[1]["age"] != age:  # mostly it is the same again
+            self._words = f"{age:,} turns old", {"age": age, "ttl": self._ttl}
+        reason, evidence = self._words
+        edits: list[Edit] = [Replace(entry.n, "placeholder", self._text, "expired", reason, evidence, self._cost)]
         return [*edits, *dropped(others, "expired", reason, evidence)]
 
 
