@@ -1,7 +1,7 @@
 """`ctxview`: finds the verb, loads only that verb's module, and turns errors into exit codes.
 
 `ctxview TRACE...` without a verb opens the trace. Exit codes: 0 ok, 1 a gate failed, 2 usage, 3 unreadable input,
-130 interrupted, 70 a fault of ctxview itself.
+128+n ended by signal n (130: Ctrl-C), 70 a fault of ctxview itself.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, Final
 import click
 
 from ctxview import __version__
+from ctxview.cli.ending import Ended, has_ended, interrupted_code, is_interruption
 from ctxview.errors import CtxviewError
 from ctxview.text import one_line, safe_text
 
@@ -100,18 +101,18 @@ def run(args: list[str] | None = None) -> int:
         code = result if isinstance(result, int) else 0
         sys.stdout.flush()
     except CtxviewError as error:
-        _complain(error.cause, error.fix)
+        complain(error.cause, error.fix)
         code = error.exit_code
     except click.exceptions.Exit as left:
         code = left.exit_code
     except click.ClickException as error:
         usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else ""
-        _complain(error.format_message(), usage)
+        complain(error.format_message(), usage)
         code = 2
-    except (KeyboardInterrupt, click.Abort):
-        code = 130
+    except (KeyboardInterrupt, click.Abort, Ended):
+        code = interrupted_code()
     except RecursionError:
-        _complain("the input is nested too deeply", "please report it with the input's shape")
+        complain("the input is nested too deeply", "please report it with the input's shape")
         code = 3
     except BrokenPipeError:
         # The reader of the pipe has seen enough; without this, Python complains once more while closing stdout.
@@ -120,17 +121,22 @@ def run(args: list[str] | None = None) -> int:
     except SystemExit as left:  # click's own answer to a pipe that was closed
         code = 0 if left.code in (None, 1) else 2
     except OSError as error:
-        _complain(f"the output could not be written: {error.strerror or error}", "make room, or write elsewhere")
+        complain(f"the output could not be written: {error.strerror or error}", "make room, or write elsewhere")
         code = 3
     except Exception as error:
+        if has_ended() or is_interruption(error):
+            return interrupted_code()
         if os.environ.get("CTXVIEW_TRACEBACK"):
             raise
-        _complain(f"a fault in ctxview itself: {type(error).__name__}: {error}", "CTXVIEW_TRACEBACK=1 shows where")
+        complain(f"a fault in ctxview itself: {type(error).__name__}: {error}", "CTXVIEW_TRACEBACK=1 shows where")
         code = 70
-    return code
+    return interrupted_code() if has_ended() else code
 
 
-def _complain(cause: str, fix: str) -> None:
+def complain(cause: str, fix: str) -> None:
+    """Say on stderr what went wrong and what helps; nothing once a signal has come, which explains it all."""
+    if has_ended():
+        return
     with contextlib.suppress(OSError):
         click.echo(f"ctxview: {one_line(cause)}", err=True)
         for line in fix.splitlines():

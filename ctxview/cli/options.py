@@ -78,6 +78,8 @@ def trace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--no-cache", is_flag=True, help="Read the trace anew and keep no database of it.")
     @wraps(command)
     def named(*args: Any, traces: tuple[str, ...], db: str | None, no_cache: bool, **kwargs: Any) -> Any:
+        if db == "":
+            raise UsageError("--db names no file", "name a file to keep the database in, or leave it out")
         if db is not None and no_cache:
             raise UsageError("--db keeps a database and --no-cache keeps none", "give one of the two")
         return command(*args, trace=Named(traces, Path(db) if db else None, not no_cache), **kwargs)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
 from ctxview.cli.options import SECONDS, Named, print_json, remark
 from ctxview.cli.plain import fit, say, table, width
-from ctxview.errors import UsageError
+from ctxview.errors import CtxviewError, UsageError
 from ctxview.text import safe_text
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ def command(
     if views:
         say(reference())
         return
+    if db is not None and not db:
+        raise UsageError("--db names no file", "name one that `--db` made, or leave it out")
     if not query or not (traces or db):
         raise UsageError("sql needs a query and a trace", 'write: ctxview sql "select ..." TRACE, or --db FILE')
     answer = _ask(query, traces, db, not no_cache, rows, seconds)
@@ -76,11 +78,22 @@ def command(
 def _ask(query: str, traces: tuple[str, ...], db: str | None, cache: bool, rows: int, seconds: float) -> Answer:
     if traces:
         with Named(traces, Path(db) if db else None, cache).open() as trace:
-            return trace.store.ask(query, rows=rows, seconds=seconds)
+            return trace.store.ask(query, rows=rows, seconds=seconds, stuck=_end_stuck)
     from ctxview.store import Store
 
     with Store.open(Path(db or "")) as store:
-        return store.ask(query, rows=rows, seconds=seconds)
+        return store.ask(query, rows=rows, seconds=seconds, stuck=_end_stuck)
+
+
+def _end_stuck(reason: BaseException) -> NoReturn:
+    """A database cannot be closed under a query, and nothing ends this one but the end of the process."""
+    from ctxview.cli.command import complain
+    from ctxview.cli.ending import interrupted_code, leave_at_once
+
+    if not isinstance(reason, CtxviewError):
+        leave_at_once(interrupted_code())
+    complain(reason.cause, reason.fix)
+    leave_at_once(reason.exit_code)
 
 
 def _plain(value: Any) -> Any:
@@ -97,7 +110,7 @@ def _plain(value: Any) -> Any:
 def _csv(answer: Answer) -> None:
     """CSV whose cells no spreadsheet takes for a formula: such text gets a quote in front."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(answer.columns)
+    writer.writerow([_cell(column) for column in answer.columns])
     for row in answer.rows:
         writer.writerow([_cell(value) for value in row])
 

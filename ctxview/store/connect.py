@@ -47,6 +47,11 @@ def _spill() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="ctxview-", ignore_cleanup_errors=True)
 
 
+def remove_spill() -> None:
+    """Remove that folder at once: for a process that ends without its usual last steps."""
+    _spill().cleanup()
+
+
 def connect(
     database: str,
     read_only: bool = False,

@@ -7,6 +7,7 @@ settings (see `connect`) refuse every function that leaves the database; here on
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +19,8 @@ from ctxview.text import replace_surrogates
 
 MOST_ROWS: Final = 10_000
 MOST_SECONDS: Final = 30.0
+_GRACE: Final = 1.0
+"""Seconds that a query gets to stop in."""
 _HELP: Final = "`ctxview sql --views` describes the views and tables"
 
 
@@ -31,28 +34,60 @@ class Answer:
 
 
 def ask(
-    cursor: duckdb.DuckDBPyConnection, query: str, *, rows: int = MOST_ROWS, seconds: float = MOST_SECONDS
+    cursor: duckdb.DuckDBPyConnection,
+    query: str,
+    *,
+    rows: int = MOST_ROWS,
+    seconds: float = MOST_SECONDS,
+    stuck: Callable[[BaseException], None] = lambda reason: None,
 ) -> Answer:
-    """Run one SELECT. Raises UsageError for anything else, for an error in it, and when time is up."""
+    """Run one SELECT. Raises UsageError for anything else, for an error in it, and when time is up.
+
+    A single function call over a huge value does not hear that it shall stop. Then `stuck` is called with what is to be
+    raised; unless it ends the process, the call is waited for.
+    """
     try:
         statements = cursor.extract_statements(replace_surrogates(query)[0])
     except duckdb.Error as error:
         raise _refused(error) from None
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise UsageError("only one SELECT can be asked", _HELP)
-    timer = threading.Timer(seconds, cursor.interrupt)
-    timer.start()
+    running = _Running(cursor, statements[0], rows + 1)
+    running.start()
     try:
-        cursor.execute(statements[0])
-        found = cursor.fetchmany(rows + 1)
-    except duckdb.InterruptException:
-        raise UsageError(f"the query took more than {seconds:g} seconds", "narrow it, or raise --seconds") from None
-    except duckdb.Error as error:
-        raise _refused(error) from None
-    finally:
-        timer.cancel()
+        running.join(seconds)  # here and not in DuckDB, so that signals are heard
+        if running.is_alive():
+            raise UsageError(f"the query took more than {seconds:g} seconds", "narrow it, or raise --seconds")
+    except BaseException as reason:
+        cursor.interrupt()
+        running.join(_GRACE)
+        if running.is_alive():
+            stuck(reason)
+            running.join()
+        raise
+    if isinstance(running.error, duckdb.Error):
+        raise _refused(running.error) from None
+    if running.error is not None:
+        raise running.error
     columns = tuple(str(column[0]) for column in cursor.description or ())
-    return Answer(columns, tuple(found[:rows]), len(found) > rows)
+    return Answer(columns, tuple(running.found[:rows]), len(running.found) > rows)
+
+
+class _Running(threading.Thread):
+    """A statement at work."""
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, statement: duckdb.Statement, rows: int) -> None:
+        super().__init__(daemon=True)  # one that does not stop must not keep the process from ending
+        self._cursor, self._statement, self._rows = cursor, statement, rows
+        self.found: list[tuple[Any, ...]] = []
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            self._cursor.execute(self._statement)
+            self.found = self._cursor.fetchmany(self._rows)
+        except Exception as error:  # noqa: BLE001 - raised where the answer is awaited
+            self.error = error
 
 
 def _refused(error: duckdb.Error) -> UsageError:

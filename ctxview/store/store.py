@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
 from operator import attrgetter
@@ -343,10 +343,17 @@ class Store:
             found = cursor.execute(r.STANDING, [number, turn]).fetchall()
         return file, line, len(found), [block for block, is_old_result in found if is_old_result]
 
-    def ask(self, query: str, *, rows: int = MOST_ROWS, seconds: float = MOST_SECONDS) -> Answer:
+    def ask(
+        self,
+        query: str,
+        *,
+        rows: int = MOST_ROWS,
+        seconds: float = MOST_SECONDS,
+        stuck: Callable[[BaseException], None] = lambda reason: None,
+    ) -> Answer:
         """A person's own SELECT. Raises UsageError; see `ctxview.store.query`."""
         with self._cursor() as cursor:
-            return ask(cursor, query, rows=rows, seconds=seconds)
+            return ask(cursor, query, rows=rows, seconds=seconds, stuck=stuck)
 
     def view(self, session_id: str) -> SessionView:
         """A session's rows with its recorded spans. Raises UsageError when the store has no such session."""
