@@ -9,6 +9,7 @@ from pin_blocks import agent, block, kinds_of, person, pins_of, result
 
 from ctxview.annotate.pins import Phrase, PinRules
 from ctxview.annotate.pins.sentences import sentences
+from ctxview.annotate.pins.vocabulary import SPOKEN
 
 GOAL = person("Tidy the depot scripts.")
 
@@ -257,7 +258,7 @@ def test_a_hostile_text_makes_few_pins_and_takes_little_time():
 
 def test_sentences_join_wrapped_lines_and_split_lists():
     text = "Keep the old names when you rename the columns of this\ntable. Then stop.\n\n- one\n- two, e.g. the first."
-    assert [s.text for s in sentences(text)] == [
+    assert [s.text for s in sentences(text, SPOKEN)] == [
         "Keep the old names when you rename the columns of this table.",
         "Then stop.",
         "one",

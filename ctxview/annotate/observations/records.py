@@ -5,6 +5,7 @@ Only a call with one id that can be told is a resource; everything else stays an
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from ctxview.annotate.observations.ask import Ask, Target, first_text, names
@@ -57,19 +58,25 @@ def _id_of(words: list[str], arguments: dict[str, Any]) -> tuple[str, str, str] 
     """Argument, table and value of the record's id: the id whose table the tool's name has, else the only id."""
     ids = []
     for name, value in arguments.items():
-        if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+        table = _table(name)
+        if table is None or isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
             continue
-        plain = name.lower().replace("-", "_")
-        if plain in ("id", "uuid"):
-            ids.append((name, "", str(value).strip()))
-        elif plain.endswith(("_id", "_uuid")) or name.endswith(("Id", "ID")):
-            table = plain.rsplit("_", 1)[0] if "_" in plain else plain[:-2]
-            ids.append((name, table, str(value).strip()))
+        ids.append((name, table, str(value).strip()))
     named = [found for found in ids if found[1] and (found[1] in words or found[1] in "_".join(words[1:]))]
     ids = named or ids
     if len(ids) != 1:
         return None
     name, table, value = ids[0]
-    rest = [word for word in words[1:] if word not in _FILLERS and word not in ("id", "up")]
-    table = table or "_".join(rest)
+    table = table or "_".join(word for word in words[1:] if word not in _FILLERS and word not in ("id", "up"))
     return (name, table, value) if table and len(value) <= 200 else None
+
+
+@lru_cache(maxsize=1024)
+def _table(argument: str) -> str | None:
+    """The table that an argument's name says it holds an id of; empty when it says only that, None for no id."""
+    plain = argument.lower().replace("-", "_")
+    if plain in ("id", "uuid"):
+        return ""
+    if plain.endswith(("_id", "_uuid")) or argument.endswith(("Id", "ID")):
+        return plain.rsplit("_", 1)[0] if "_" in plain else plain[:-2]
+    return None

@@ -6,7 +6,8 @@ from typing import Final
 
 from ctxview.annotate.patterns import in_lower_case, lazy
 from ctxview.annotate.pins.found import Found, shorten
-from ctxview.annotate.pins.matching import Candidates, Table, rule
+from ctxview.annotate.pins.matching import Table, rule
+from ctxview.annotate.pins.questions import proposes
 from ctxview.annotate.pins.sentences import Sentence
 from ctxview.model import Block
 
@@ -52,7 +53,7 @@ _FACT: Final = in_lower_case(r"\b(?:it's|it is|my|here|this is)\b|@|_")
 SAYS_YES: Final = Table(
     rule("a yes",
          "approve|approved|go|carry on|keep going|lgtm"
-         "|ship it|proceed|continue|confirm|confirmed|sounds|looks|merge it|works|correct|fine"
+         "|ship it|merge|proceed|continue|confirm|confirmed|sounds|looks|works|correct|fine"
          "|right|acceptable|perfect|yes|yep|yup|yeah|sure|ok|okay|agreed|absolutely|definitely|of course|great|do it"
          "|exactly|please do|deploy|push",
          r""),
@@ -73,26 +74,30 @@ def approval_of_result(block: Block) -> Found | None:
 
 
 def approval_in_words(
-    sentence: Sentence, candidates: Candidates, *, asked: bool, alone: bool, proposed: bool
+    sentence: Sentence, *, question: str | None, alone: bool
 ) -> Found | None:
     """The person's yes.
 
-    `asked`: a question of the agent is open; `proposed`: it is one that a yes lets happen; `alone`: the sentence is the
-    whole message. A bare `sure` is an approval only then, or it merely opens an answer.
+    `question`: the agent's that is open, empty for one that a yes lets nothing happen; `alone`: the sentence is the
+    whole message. A bare `sure` is an approval only then or after a proposal, or it merely opens an answer.
     """
     words = sentence.low
-    if not candidates & SAYS_YES.bits or not sentence.first or sentence.asks or len(words.split()) > _LONGEST_WORDS:
+    if not sentence.first or not sentence.candidates & SAYS_YES.bits or sentence.asks:
         return None
-    if proposed and _YES_PLEASE.match(words) and not _BUT.search(words):
+    if len(words.split()) > _LONGEST_WORDS:
+        return None
+    if question and _YES_PLEASE.match(words) and not _BUT.search(words) and proposes(question):
         return Found("approval", "yes to the agent's question", shorten(sentence.text))
-    if proposed and _ON.match(words):
+    if question and _ON.match(words) and proposes(question):
         return Found("approval", "yes to the agent's question", shorten(sentence.text))
     if _HEDGED.search(words):
         return None
     if _THANKS.search(words) and not _GO.search(words):
         return None
-    if _STRONG.search(words) or (asked and _ORDER.match(words)):
+    if _STRONG.search(words) or (question is not None and _ORDER.match(words)):
         return Found("approval", "the person said to go ahead", shorten(sentence.text))
-    if asked and _YES.match(words) and len(words.split()) <= 6 and not _FACT.search(words) and (alone or proposed):
+    if question is None or not _YES.match(words) or len(words.split()) > 6 or _FACT.search(words):
+        return None
+    if alone or proposes(question):
         return Found("approval", "yes to the agent's question", shorten(sentence.text))
     return None

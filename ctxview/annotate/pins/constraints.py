@@ -11,7 +11,7 @@ from typing import Final
 
 from ctxview.annotate.patterns import in_lower_case
 from ctxview.annotate.pins.found import Found, shorten
-from ctxview.annotate.pins.matching import Candidates, Table, order, rule
+from ctxview.annotate.pins.matching import Table, order, rule
 from ctxview.annotate.pins.sentences import Sentence
 
 _PAST: Final = (
@@ -40,14 +40,15 @@ FORBIDS: Final = Table(
     rule("do not want …", "want",
          r"\b(?:I|we)\s+(?:\w+ly\s+|really\s+)?(?:do\s*not|don'?t)\s+(?:really\s+)?want\b"
          r"(?! to (?:know|be rude|bother))"),
-    rule("must not …", "must|mustnot|mustn't", r"\bmust\s*(?:not|n't|never)\b"),
+    rule("must not …", "must|mustnot|mustn't", r"\bmust(?:\s*(?:not|n't)|\s+never)\b"),
     rule("should not …", "should|shouldnot|shouldn't",
-         r"\b(?:you|it|they|code|tests?|comments?|files?|agents?|and|but)\s+should\s*(?:not|n't|never)\s+"
+         r"\b(?:you|it|they|code|tests?|comments?|files?|agents?|and|but)\s+should(?:\s*(?:not|n't)|\s+never)\s+"
          r"(?!have\b|be (?:a problem|hard|difficult|too|an issue))"),
     rule("may not …", "may not", r"\b(?:you|agents?|users?)\s+may\s+not\s+(?!have|be\s+(?:able|aware)|want|need|know)"),
     order("only …", "only", r"\bonly\s+(?:ever\s+)?" + _DOING + r"\b"),
     rule("… only", "only", r"^(?:please\s+)?" + _DOING + r"\s+only\b"),
-    rule("should only …", "only", r"\b(?:should|must|can|may|shall|will)\s+only\s+(?!have been|be (?:a|an|the)\b)"),
+    rule("should only …", "only & should|must|can|may|shall|will",
+         r"\b(?:should|must|can|may|shall|will)\s+only\s+(?!have been|be (?:a|an|the)\b)"),
     rule("without changing …", "without", r"(?<!error )(?<!code )\bwithout\s+(?:any\s+)?" + _CHANGING + r"\b"),
     rule("off limits", "limits|out of bounds|hands off|go",
          r"\boff[- ]limits\b|\bout of bounds\b|\bhands off\b|\bno[- ]go\b"),
@@ -77,24 +78,25 @@ REQUIRES: Final = Table(
     rule("must …", "must",
          r"\b(?:you|it|they|(?:all|each|every|any|this|that|the)(?: [\w-]+){0,3}|code|tests?|commits?|changes?|agents?"
          r"|names?|output|and|which)\s+must\b(?!\s+(?:have\s+been|be\s+(?:some|a\s+)))"),
-    rule("make sure …", "sure|ensure",
+    rule("make sure …", "make sure|be sure|ensure",
          r"(?:^|[.;:]\s*|(?<!not),\s*(?:and\s+|but\s+|then\s+)?|\b(?:please|also|then|just)\s+)(?<!to )(?<!want )"
          r"(?:make\s+(?:very\s+|absolutely\s+)?sure|be\s+sure\s+(?:to|that|you)|ensure)\s+(?!i\s)"),
-    rule("… and make sure …", "sure|ensure",
+    rule("… and make sure …", "and & make sure|be sure|ensure",
          r"^(?:(?!\b(?:i|we|to)\b).)*?\band\s+(?:make\s+sure|be\s+sure\s+to|ensure)\s+(?!i\s)"),
     order("do not forget …", "forget", r"\b(?:do\s*not|don'?t)\s+forget\b(?! about (?:it|that))"),
     order("stick to …", "stick|limit yourself|adhere|comply",
           r"\b(?:stick\s+to|limit\s+yourself\s+to|adhere\s+to|comply\s+with)\b"),
     rule("it is required", "required|mandatory|obligatory",
          r"^(?!.*\bif\b[^,]*\b(?:is|are)\s+required).*\b(?:is|are)\s+(?:required|mandatory|obligatory)\b"),
-    rule("each should …", "should",
+    rule("each should …", "should & each|every",
          r"(?:^|[.;:]\s*|,\s*and\s+)(?:each|every)\s+(?:[\w-]+\s+){1,3}should\s+(?!(?:have\s+been|now|already)\b)[a-z]"),
-    rule("needs to be …", "need to|needs to|has to|have to",
+    rule("needs to be …", "to & need|needs|has|have & be|stay|remain|run|support|use|pass",
          r"\b(?:it|this|that|they|everything|all|which|output|results?|tests?|code)\s+(?:needs?|has|have)\s+to\s+"
          r"(?:be|stay|remain|run|support|use|pass)\b(?!\s+(?:a\s+way|some))"),
     order("keep each …", "keep", r"\bkeep\s+(?:each|every|all)\b"),
 )  # fmt: skip
 
+_BITS: Final = FORBIDS.bits | REQUIRES.bits
 _OURS: Final = frozenset({"we never …", "we always …", "do not want …"})
 """What `we` do as a custom, or do not want; `we` opens reports too."""
 _TELLS: Final = in_lower_case(
@@ -104,16 +106,18 @@ _TELLS: Final = in_lower_case(
 _CONDITION: Final = in_lower_case(r"\bif\s+(?:i|we)\s+can\s+only\b")
 
 
-def constraint(sentence: Sentence, candidates: Candidates) -> Found | None:
+def constraint(sentence: Sentence) -> Found | None:
     """The constraint that `sentence` states; None when it states none."""
+    if sentence.asks or not sentence.candidates & _BITS:
+        return None
     low = sentence.low
-    name, verb = FORBIDS.first(low, candidates), "forbids"
+    name, verb = FORBIDS.first(low, sentence.candidates), "forbids"
     if name is None:
-        name, verb = REQUIRES.first(low, candidates), "requires"
+        name, verb = REQUIRES.first(low, sentence.candidates), "requires"
         if name is None and "MUST" in sentence.text and "«" not in low:
             name = "MUST …"
-    if name is None or sentence.asks:
+    if name is None:
         return None
-    if (name not in _OURS and _TELLS.match(low)) or _CONDITION.search(low):
+    if (name not in _OURS and _TELLS.match(low)) or ("if" in low and _CONDITION.search(low)):
         return None
     return Found("constraint", f"{verb}: {name}", shorten(sentence.text))

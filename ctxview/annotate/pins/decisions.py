@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ctxview.annotate.patterns import in_lower_case, lazy
+from ctxview.annotate.patterns import lazy
 from ctxview.annotate.pins.found import Found, shorten
-from ctxview.annotate.pins.matching import Candidates, Table, Vocabulary, rule
-from ctxview.annotate.pins.sentences import Sentence, sentences
+from ctxview.annotate.pins.matching import Table, Vocabulary, rule
+from ctxview.annotate.pins.sentences import Sentence, sentences_that_match
 
 _CLAUSE: Final = (
     r"(?:^|[,;:]\s*|\s[-—–]+\s*|\b(?:and|but|so|then|please|just|also|ok|okay|no|yes|yeah|sure)[,.]?\s+)"
@@ -23,14 +23,16 @@ SETTLES: Final = Table(
          r"\b(?:let's|lets)\s+(?!(?:see|get\s+back|look\s+(?:into|at)|"
          r"say|hope|talk|discuss|think|pretend|assume|be|wait|move\s+on|try\s+to\s+find|"
          r"hear|know|me|us|you|it|the|users?|them|him|her|proceed|go(?!\s+(?:with|for|back|over|through)\b))\b)[a-z«]"),
-    rule("I'll go with", "i'll|we'll|i will|we will|i'd like|choose|pick|ahead with|proceed with",
-         r"\b(?:I'll|I will|I'd like to|we'll|we will)\s+(?:go\s+(?:with|for)|take|choose|pick|opt for)\b"
-         r"|\bI\s+(?:choose|pick)\b|\b(?:go\s+ahead|proceed)\s+with\s+(?:the\s+)?(?:option|first|second|third)\b"),
+    rule("I'll go with", "i'll|i will|we'll|we will|i'd like to & go with|go for|take|choose|pick|opt for",
+         r"\b(?:I'll|I will|I'd like to|we'll|we will)\s+(?:go\s+(?:with|for)|take|choose|pick|opt for)\b"),
+    rule("I'll go with", "i & choose|pick", r"\bI\s+(?:choose|pick)\b"),
+    rule("I'll go with", "go ahead|proceed & with & option|first|second|third",
+         r"\b(?:go\s+ahead|proceed)\s+with\s+(?:the\s+)?(?:option|first|second|third)\b"),
     rule("… for now", "for now",
          r"\b(?:use|do|keep|skip|leave|stick with|stay with)\b.{1,60}\bfor now\b|^for now\b"),
-    rule("not needed", "need",
+    rule("not needed", "don't need|dont need|do not need|donot need|no need",
          r"\b(?:we|you)\s+(?:do\s*not|don'?t)\s+need\s+(?:to|the|any|a)\b|^no\s+need\s+(?:to|for)\b"),
-    rule("use … instead", "instead",
+    rule("use … instead", "instead & use|do|make|take|try|go|switch|put|call|name|write|add|run",
          _CLAUSE + r"(?:use|do|make|take|try|go with|switch to|put|call|name|write|add|run)\b.{1,80}\binstead\b"),
 )  # fmt: skip
 CORRECTS: Final = Table(
@@ -49,7 +51,8 @@ CORRECTS: Final = Table(
          r"\bscratch that\b|\bnever ?mind\b|(?<!don't )(?<!not )\bforget (?:it|that|about)\b|\bdisregard\b"),
     rule("stop …", "stop", r"^(?:please\s+|ok\s+|no[,.]?\s+)*stop\s+\w+ing\b"),
     rule("not correct", "correct|correctly|incorrect|incorrectly|right|not what|wrong",
-         r"\b(?:is|are|was|that's|it's|thats)\s+(?:not\s+(?:correct|right|what\s+(?:I|we))|wrong\b|incorrect)"),
+         r"\b(?:is|are|was|that's|it's|thats)\s+(?:not\s+(?:(?:correct(?:ly)?|right)\b|what\s+(?:I|we))"
+         r"|(?:wrong|incorrect(?:ly)?)\b)"),
     rule("just do it", "just do", r"\bjust do (?:it|that|this)\b"),
     rule("correction:", "correction", r"^correction\s*:"),
     rule("wrong … given", "realized|realised|noticed",
@@ -60,6 +63,7 @@ CORRECTS: Final = Table(
     rule("changed mind", "mind|second thought",
          r"\bI(?:'ve|\s+have)?\s+changed\s+my\s+mind\b|\bon second thought\b"),
 )  # fmt: skip
+_BITS: Final = CORRECTS.bits | SETTLES.bits
 _AGENT: Final = Table(
     rule("the agent decided", "decision|decided|chosen|going with|go with",
          r"^(?:\w+ ){0,2}decision\s*:\s*\S|\b(?:I've|I have|I|we've|we have|we)\s+(?:decided|chosen)\s+"
@@ -77,21 +81,25 @@ _OPTION: Final = lazy(
     r"|(?:.*\n)*?\(?[A-E]\)\s*\S.*",
     re.IGNORECASE,
 )
-_ANSWERS: Final = in_lower_case(
-    r"^(?:(?:ok|okay|yes|yeah|no|sure|please|just|maybe|probably|well)[,.]?\s+)*(?:put|use|make|keep|leave|call|name|add"
-    r"|remove|take|pick|choose|go\s+(?:with|for)|start\s+with|do\s+(?:the|it|that|both|all|option)|drop|move|set|switch"
-    r"|both|neither|the\s+(?:first|second|third|last|former|latter|cheapest|fastest|earliest)"
-    r"|option\s+\w+(?!\s+(?:is|was|looks|seems)\b)|that\s+should|it\s+should|skip)\b"
-)
+ANSWERS: Final = Table(
+    rule("answers",
+         "put|use|make|keep|leave|call|name|add|remove|take|pick|choose|go with|go for|start with|do|drop|move|set"
+         "|switch|both|neither|first|second|third|last|former|latter|cheapest|fastest|earliest|option|that should"
+         "|it should|skip",
+         r"^(?:(?:ok|okay|yes|yeah|no|sure|please|just|maybe|probably|well)[,.]?\s+)*(?:put|use|make|keep|leave|call|name"
+         r"|add|remove|take|pick|choose|go\s+(?:with|for)|start\s+with|do\s+(?:the|it|that|both|all|option)|drop|move|set"
+         r"|switch|both|neither|the\s+(?:first|second|third|last|former|latter|cheapest|fastest|earliest)"
+         r"|option\s+\w+(?!\s+(?:is|was|looks|seems)\b)|that\s+should|it\s+should|skip)\b"),
+)  # fmt: skip
 
 
-def decision(sentence: Sentence, candidates: Candidates) -> Found | None:
+def decision(sentence: Sentence) -> Found | None:
     """What the person settles or corrects in `sentence`."""
-    if sentence.asks:
+    if sentence.asks or not sentence.candidates & _BITS:
         return None
-    name, verb = CORRECTS.first(sentence.low, candidates), "corrects"
+    name, verb = CORRECTS.first(sentence.low, sentence.candidates), "corrects"
     if name is None:
-        name, verb = SETTLES.first(sentence.low, candidates), "settles"
+        name, verb = SETTLES.first(sentence.low, sentence.candidates), "settles"
     return Found("decision", f"{verb}: {name}", shorten(sentence.text)) if name else None
 
 
@@ -105,7 +113,7 @@ def option(text: str) -> Found | None:
 
 def answer(sentence: Sentence) -> Found | None:
     """An order as the answer to an open question of the agent."""
-    if sentence.asks or not _ANSWERS.match(sentence.low):
+    if sentence.asks or not ANSWERS.first(sentence.low, sentence.candidates):
         return None
     return Found("decision", "answers the agent's question", shorten(sentence.text))
 
@@ -114,8 +122,8 @@ def agents_decision(text: str) -> Found | None:
     """The agent's first sentence that says it decided."""
     if not any(map(text.__contains__, _AGENT_MARKS)):
         return None
-    for sentence in sentences(text):
-        name = None if sentence.asks else _AGENT.first(sentence.low, _AGENT_WORDS.candidates(sentence.low))
+    for sentence in sentences_that_match(text, _AGENT_WORDS):
+        name = None if sentence.asks else _AGENT.first(sentence.low, sentence.candidates)
         if name is not None:
             return Found("decision", f"settles: {name}", shorten(sentence.text))
     return None

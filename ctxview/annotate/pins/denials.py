@@ -11,6 +11,7 @@ from typing import Final
 
 from ctxview.annotate.patterns import in_lower_case, lazy
 from ctxview.annotate.pins.found import Found, shorten
+from ctxview.annotate.pins.matching import Table, rule
 from ctxview.annotate.pins.sentences import Sentence
 from ctxview.model import Block
 
@@ -100,8 +101,10 @@ _NEGATIVE: Final = in_lower_case(
     r"(?:do\s*not|don'?t|never|stop|cancel|you (?:can'?t|cannot|may not|must not|should(?:n't| not)))\b"
     r"|\b(?:denied|rejected|not approved|not allowed|permission refused|I (?:do not|don't) (?:approve|allow|agree))\b",
 )
-_FLAT_NO: Final = in_lower_case(r"^(?:nope|no)\b[,.!\s-]*(?:(?:please|you)\s+)?(?:do\s*not|don'?t|never|stop"
-    r"|not)\b")
+FLAT_NO: Final = Table(
+    rule("no, don't", "no|nope & not|donot|don't|dont|never|stop",
+         r"^(?:nope|no)\b[,.!\s-]*(?:(?:please|you)\s+)?(?:do\s*not|don'?t|never|stop|not)\b"),
+)  # fmt: skip
 
 
 def denial_of_result(block: Block, markers: tuple[str, ...] = ()) -> Found | None:
@@ -139,7 +142,7 @@ def denial_in_words(sentence: Sentence, *, after_denial: bool) -> Found | None:
     """The person forbids what the agent just tried: `No, don't …` at any time, `do not …` right after a refusal."""
     if sentence.asks or not sentence.first:
         return None
-    if _FLAT_NO.match(sentence.low) or (after_denial and _NEGATIVE.search(sentence.low)):
+    if FLAT_NO.first(sentence.low, sentence.candidates) or (after_denial and _NEGATIVE.search(sentence.low)):
         return Found("denial", "the person refused in words", shorten(sentence.text))
     return None
 

@@ -7,7 +7,6 @@ work is under way. A pin is made from its own block and what came before; only i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -19,9 +18,9 @@ from ctxview.annotate.pins.decisions import agents_decision, answer, decision, o
 from ctxview.annotate.pins.denials import denial_in_words, denial_of_note, denial_of_result
 from ctxview.annotate.pins.found import Found, shorten
 from ctxview.annotate.pins.preferences import preference
-from ctxview.annotate.pins.questions import REMARK, marked_question, proposes, question_of_agent, question_of_person
+from ctxview.annotate.pins.questions import REMARK, marked_question, question_of_agent, question_of_person
 from ctxview.annotate.pins.rules import DEFAULT, PRIORITY, PinRules
-from ctxview.annotate.pins.sentences import Sentence, sentences
+from ctxview.annotate.pins.sentences import Sentence, sentences, sentences_that_match
 from ctxview.annotate.pins.standing import (
     command_words,
     is_empty,
@@ -31,8 +30,8 @@ from ctxview.annotate.pins.standing import (
     is_typed,
 )
 from ctxview.annotate.pins.tasks import TaskList
-from ctxview.annotate.pins.vocabulary import SPOKEN
-from ctxview.model import Block, Evidence, Pin
+from ctxview.annotate.pins.vocabulary import SPOKEN, STANDING
+from ctxview.model import NEVER, Block, Evidence, Pin
 
 _MOST_PER_BLOCK: Final = 60
 """Pins of one block: a hostile text must not fill memory with them."""
@@ -61,10 +60,8 @@ class PinFinder:
         """A refusal was read, and the agent has not said anything since."""
         self._asking: int | None = None
         """Index of the agent's open question."""
-        self._asked = False
-        """The agent's newest text asks something."""
-        self._proposed = False
-        """It is a question that a yes lets happen."""
+        self._asked: str | None = None
+        """What the agent's newest text asks; empty for what no yes lets happen."""
         self._asked_by_person: int | None = None
         self._ask_call: str | None = None
         self._plan: int | None = None
@@ -90,7 +87,7 @@ class PinFinder:
         elif kind in ("system", "tools"):
             self._add(Found("system", "system text" if kind == "system" else "tool schema", evidence="stated"), n, turn)
             if kind == "system":
-                self._say(read_standing(block.text), n, turn)
+                self._stands(block, n, turn)
         elif kind == "note":
             self._note(block, n, turn)
         elif kind == "user":
@@ -142,7 +139,7 @@ class PinFinder:
             self._asking = self._add(
                 Found("question", "asked with a tool", shorten(block.text), "stated"), n, turn
             )
-            self._asked = True
+            self._asked = ""
         self._follow_tasks(block, n, turn)
 
     def _answer(self, block: Block, n: int, turn: int) -> None:
@@ -153,7 +150,7 @@ class PinFinder:
         question = question_of_agent(text)
         if question is not None:
             self._asking = self._add(question, n, turn)
-            self._asked, self._proposed = True, question.rule != REMARK and proposes(question.quote)
+            self._asked = "" if question.rule == REMARK else question.quote
         self._follow_tasks(block, n, turn)
 
     def _note(self, block: Block, n: int, turn: int) -> None:
@@ -166,13 +163,13 @@ class PinFinder:
             self._set_goal(block, n, turn, 3, "a goal that the client marks")
         elif is_memory(block):
             self._add(Found("system", "memory file"), n, turn)
-            self._say(read_standing(block.text), n, turn)
+            self._stands(block, n, turn)
         elif is_prompt_command(block):
             words = command_words(block)
             self._expands = not words and self._goal_rank < 2
             self._set_goal(block, n, turn, 2, "a slash command of the person")
             if words:
-                self._say(self._spoken(sentences(words)), n, turn)
+                self._say(self._spoken(sentences(words, SPOKEN)), n, turn)
         elif self._expands and block.injected and block.tool is None and block.role == "user":
             self._expands = False
             self._add(Found("goal", "what the person's slash command expands to"), n, turn)
@@ -183,22 +180,22 @@ class PinFinder:
             return
         if is_memory(block):
             self._add(Found("system", "memory file"), n, turn)
-            self._say(read_standing(block.text), n, turn)
+            self._stands(block, n, turn)
             return
         if is_typed(block):
             self._typed(block, n, turn)
         elif self._goal_rank == 0 and not (block.human or block.injected or is_empty(block)):
             self._set_goal(block, n, turn, 1, "first user text: nobody typed it")
-            self._say(read_standing(block.text), n, turn)
+            self._stands(block, n, turn)
 
     def _typed(self, block: Block, n: int, turn: int) -> None:
         self._expands = False
         is_goal = self._goal == (block.origin.file, block.origin.line, block.message)
         if self._goal_rank < 2 or (is_goal and self._goal_rank == 2):
             self._set_goal(block, n, turn, 2, "first message of the person")
-        split = sentences(block.text)
+        split = sentences(block.text, SPOKEN)
         found = list(self._spoken(split))
-        chosen = option(block.text) if self._asked else None
+        chosen = option(block.text) if self._asked is not None else None
         if chosen is not None:
             found = [chosen, *(f for f in found if f.kind != "approval")]
         if self._goal == (block.origin.file, block.origin.line, block.message):
@@ -208,7 +205,7 @@ class PinFinder:
         self._end(self._asking, turn)
         self._end(self._asked_by_person, turn)
         self._asking = self._asked_by_person = None
-        self._denied = self._asked = self._proposed = False
+        self._denied, self._asked = False, None
         self._say(found, n, turn)
         question = question_of_person(split)
         if question is not None and not any(f.kind == "question" for f in found):
@@ -227,18 +224,15 @@ class PinFinder:
             denial = denial_in_words(sentence, after_denial=self._denied)
             if denial is not None:
                 yield denial
-            candidates = SPOKEN.candidates(sentence.low)
             found = (
-                marked_question(sentence, candidates)
-                or constraint(sentence, candidates)
-                or decision(sentence, candidates)
-                or preference(sentence, candidates)
-            ) if candidates else None
+                marked_question(sentence)
+                or constraint(sentence)
+                or decision(sentence)
+                or preference(sentence)
+            ) if sentence.candidates else None
             if found is None and denial is None:
-                found = approval_in_words(
-                    sentence, candidates, asked=self._asked, alone=len(split) == 1, proposed=self._proposed
-                )
-                if found is None and self._asked and sentence.first:
+                found = approval_in_words(sentence, question=self._asked, alone=len(split) == 1)
+                if found is None and self._asked is not None and sentence.first:
                     found = answer(sentence)
             if found is not None:
                 yield found
@@ -246,11 +240,11 @@ class PinFinder:
     # ------------------------------------------------------------------ state
 
     def _agent_speaks(self, turn: int) -> None:
-        self._denied = self._proposed = False
+        self._denied = False
         if self._asking is not None and self._ask_call is None:
             self._end(self._asking, turn)
             self._asking = None
-        self._asked = False
+        self._asked = None
 
     def _set_goal(self, block: Block, n: int, turn: int, rank: int, rule: str) -> None:
         key = (block.origin.file, block.origin.line, block.message)
@@ -289,16 +283,17 @@ class PinFinder:
                     self._lists[brought] = pin
 
     def _say(self, found: Iterable[Found], n: int, turn: int) -> None:
-        count = 0
-        seen: set[tuple[str, str]] = set()
-        for one in found:
-            if (one.kind, one.quote) in seen:
-                continue
-            seen.add((one.kind, one.quote))
+        for one in _distinct(found):
             self._add(one, n, turn)
-            count += 1
-            if count >= _MOST_PER_BLOCK:
-                return
+
+    def _stands(self, block: Block, n: int, turn: int) -> None:
+        """Standing text: pins are what it lays down, the same ones in every session that has it."""
+        has, since = self._rules.has, turn + 1
+        self._pins += [
+            Pin(n, kind, evidence, rule, since, NEVER, PRIORITY[kind], quote)
+            for kind, rule, quote, evidence in read_standing(block.text)
+            if has(kind)
+        ]
 
     def _add(self, found: Found, n: int, turn: int) -> int | None:
         """The index of the new pin; None when its kind is switched off."""
@@ -312,7 +307,11 @@ class PinFinder:
     def _end(self, index: int | None, turn: int) -> None:
         """The pin holds no longer from the next window on."""
         if index is not None:
-            self._pins[index] = replace(self._pins[index], until=min(self._pins[index].until, turn + 1))
+            pin = self._pins[index]
+            if turn + 1 < pin.until:
+                self._pins[index] = Pin(
+                    pin.block, pin.kind, pin.evidence, pin.rule, pin.since, turn + 1, pin.priority, pin.quote
+                )
 
 
 def _argument(text: str, key: str) -> str:
@@ -328,13 +327,20 @@ def _first_line(text: str) -> str:
     return shorten(next((line.strip() for line in text.splitlines() if line.strip()), ""))
 
 
+def _distinct(found: Iterable[Found]) -> list[Found]:
+    """Each quote once for a kind; the first ones of too many."""
+    firsts: dict[tuple[str, str], Found] = {}
+    for one in found:
+        firsts.setdefault((one.kind, one.quote), one)
+    return list(firsts.values())[:_MOST_PER_BLOCK]
+
+
 @lru_cache(maxsize=32)
 def read_standing(text: str) -> tuple[Found, ...]:
     """What standing text (system, memory, a sub-agent's prompt) lays down. The sessions of one trace often share it."""
     found = []
-    for sentence in sentences(text):
-        candidates = SPOKEN.candidates(sentence.low)
-        pin = constraint(sentence, candidates) or preference(sentence, candidates)
+    for sentence in sentences_that_match(text, STANDING):
+        pin = constraint(sentence) or preference(sentence)
         if pin is not None:
             found.append(pin)
-    return tuple(found)
+    return tuple(_distinct(found))

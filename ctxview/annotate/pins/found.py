@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from ctxview.model import Evidence, PinKind
-from ctxview.values import dataclass
 
 QUOTE_CHARS: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     kind: PinKind
     rule: str
     quote: str = ""

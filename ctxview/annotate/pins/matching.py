@@ -1,5 +1,5 @@
 """Tables of phrases, matched fast: all tables' key words are looked for in one pass, and a rule's pattern runs only on
-a sentence that holds one of them.
+a sentence that holds them. A rule names its key words where it stands, and nowhere else.
 
 Patterns see the sentence in lower case and without quotations. A rule about an order (`never ...`) counts only where a
 clause starts: elsewhere a subject stands in front, and the sentence tells of something.
@@ -8,8 +8,8 @@ clause starts: elsewhere a subject stands in front, and the sentence tells of so
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, replace
+from itertools import count, product
 from typing import Final, TypeAlias
 
 from ctxview.annotate.patterns import in_lower_case, lazy
@@ -25,14 +25,15 @@ _CLAUSE: Final = lazy(
 )
 _LOOK_BACK: Final = 30
 _LETTERS: Final = bytes(code if ord("a") <= code <= ord("z") else ord(" ") for code in range(256))
+_COMMON: Final = frozenset(b"you it that for with have do don not and to in i we be is like need please".split())
 _numbers: Final = count()
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     name: str
-    keys: tuple[str, ...]
-    """Words or phrases in lower case; without any of them the pattern cannot match."""
+    keys: tuple[frozenset[bytes], ...]
+    """Sets of words; without all the words of one of them the pattern cannot match."""
     pattern: re.Pattern[str]
     bit: int
     """A power of two that no other rule has."""
@@ -49,13 +50,19 @@ class Rule:
 
 
 def rule(name: str, keys: str, pattern: str) -> Rule:
-    """`keys` are parted by `|`."""
-    return Rule(name, tuple(keys.split("|")), in_lower_case(pattern), 1 << next(_numbers))
+    """`keys`: the words without which the pattern cannot match, in lower case and parted by `|`. Of a phrase all words
+    are needed, in any order; of lists parted by ` & `, one of each."""
+    return Rule(name, _word_sets(keys), in_lower_case(pattern), 1 << next(_numbers))
 
 
 def order(name: str, keys: str, pattern: str) -> Rule:
     """A rule whose match starts a clause."""
-    return Rule(name, tuple(keys.split("|")), in_lower_case(pattern), 1 << next(_numbers), starts_clause=True)
+    return replace(rule(name, keys, pattern), starts_clause=True)
+
+
+def _word_sets(keys: str) -> tuple[frozenset[bytes], ...]:
+    choices = product(*(part.split("|") for part in keys.split(" & ")))
+    return tuple(frozenset(_words(" ".join(chosen))) for chosen in choices)
 
 
 class Table:
@@ -81,27 +88,32 @@ class Vocabulary:
     """The key words of several tables, looked up together."""
 
     def __init__(self, *tables: Table) -> None:
-        self._words: dict[bytes, Candidates] = {}
-        self._phrases: dict[bytes, list[tuple[str, Candidates]]] = {}
-        """By their longest word."""
+        self._by_word: dict[bytes, dict[frozenset[bytes], Candidates]] = {}
+        """The rarest word of each set of key words -> the set -> the rules that have it."""
         for one in (one for table in tables for one in table.rules.values()):
-            for key in one.keys:
-                words = _words(key)
-                if len(words) > 1:
-                    self._phrases.setdefault(max(words, key=len), []).append((key, one.bit))
-                else:
-                    self._words[words[0]] = self._words.get(words[0], 0) | one.bit
-        self._known = frozenset({*self._words, *self._phrases})
+            for words in one.keys:
+                sets = self._by_word.setdefault(min(words, key=_how_common), {})
+                sets[words] = sets.get(words, 0) | one.bit
+        self._rare = frozenset(self._by_word)
+
+    def is_in(self, low: str) -> bool:
+        """False where `candidates` of no part of a text in lower case can find a rule."""
+        return not self._rare.isdisjoint(_words(low))
 
     def candidates(self, low: str) -> Candidates:
         """The rules that can match a text in lower case. None of it matches where this is 0."""
         answer = 0
-        for word in self._known.intersection(_words(low)):
-            answer |= self._words.get(word, 0)
-            for phrase, bit in self._phrases.get(word, ()):
-                if phrase in low:
-                    answer |= bit
+        held = frozenset(_words(low))
+        for word in self._rare & held:
+            for words, bits in self._by_word[word].items():
+                if words <= held:
+                    answer |= bits
         return answer
+
+
+def _how_common(word: bytes) -> tuple[bool, int, bytes]:
+    """Long words are rare."""
+    return word in _COMMON, -len(word), word
 
 
 def _words(low: str) -> list[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ctxview.annotate.pins.found import Found, shorten
-from ctxview.annotate.pins.matching import Candidates, Table, rule
+from ctxview.annotate.pins.matching import Table, rule
 from ctxview.annotate.pins.sentences import Sentence
 
 _NOUNS: Final = (
@@ -20,8 +20,9 @@ WISHES: Final = Table(
     rule("prefer", "prefer|preferably|preference",
          r"\b(?:I|we|I'd|we'd|would|also|strongly|really|much|generally)\s+prefer\b|^prefer(?:ably)?\b"
          r"|\bmy preference\b|\bpreferably\b|[,;:(]\s*prefer\b"),
-    rule("would rather", "rather", r"\b(?:I|we)(?:'d|\s+would)\s+(?:\w+\s+)?rather\b"),
-    rule("I like …", "like",
+    rule("would rather", "rather & i|we", r"\b(?:I|we)(?:'d|\s+would)\s+(?:\w+\s+)?rather\b"),
+    rule("I like …",
+         "i like & my|short|concise|small|simple|clean|when|things|code|answers|commits|keep|have|see|use|work|write",
          r"\bI\s+(?:really\s+|generally\s+)?like\s+(?:my|short|concise|small|simple|clean|when|it\s+when|things|code"
          r"|answers|commits|to\s+(?:keep|have|see|use|work|write))\b"),
     rule("use … style", "style|format|convention|notation|indentation|quotes|naming|units|tense|tone|spelling|syntax"
@@ -30,7 +31,7 @@ WISHES: Final = Table(
     rule("round to …", "round|rounded|decimal|decimals",
          r"\bround(?:ed)?\b.{0,60}\b(?:to|at)\b.{0,30}\b(?:decimals?|digits?|places|whole|integers?|cents?|percent"
          r"|significant)\b|\b(?:one|two|three|four|\d)\s+decimals?\b.{0,30}$"),
-    rule("keep it short", _SHORT,
+    rule("keep it short", f"keep|make & {_SHORT}",
          rf"(?:{_CLAUSE}|\bto\s+)(?:keep|make)\s+(?:\S+\s+){{1,4}}(?:{_SHORT})\b"),
     rule("be brief", "brief|concise|terse|succinct|thorough|direct|precise|critical|honest",
          rf"{_CLAUSE}be\s+(?:very\s+|as\s+)?(?:brief|concise|terse|succinct|thorough|direct|precise|critical|honest)\b"),
@@ -42,14 +43,14 @@ WISHES: Final = Table(
          r"|document|spell|structure|style|organi[sz]e|measure|report)\s+(?:\S+\s+){0,5}?(?:by|with|using|in|as)\b"),
     rule("we usually …", "we",
          r"\bwe\s+(?:usually|normally|generally|typically)\s+(?:use|do|keep|put|call|test|work)\b"),
-    rule("answer in …", "answer|reply|respond|write|speak|communicate",
+    rule("answer in …", "in & answer|reply|respond|write|speak|communicate",
          rf"{_CLAUSE}(?:answer|reply|respond|write|speak|communicate)\s+(?:\S+\s+){{0,3}}?in\s+(?:english|german|french"
          r"|spanish|korean|japanese|chinese|italian|portuguese|plain|simple|short|one|two|markdown|bullet|full"
          r"|complete|uk|us|british|american)\b"),
     rule("we want …", "want|love",
          r"\bwe\s+(?:\w+ly\s+|really\s+|just\s+)?want\s+(?:an?|something|it\s+to|them\s+to|this\s+to"
          r"|to\s+(?:use|keep|avoid|support|stay))\b|\blove\s+to\s+(?:solve|use|keep|have|see)\b"),
-    rule("I'd like to use …", "like to",
+    rule("I'd like to use …", "like to & use|keep|avoid|stay|pay|stick",
          r"\b(?:I|we)(?:'d| would)\s+(?:\w+\s+)?like\s+to\s+(?:use|keep|avoid|stay\s+with|pay|stick)\b"),
     rule("in the style of", "style", r"\bin the style of\b"),
     rule("ideally", "ideally", r"^(?:\w+[, ]+)?ideally\b|[,;(]\s*ideally\b"),
@@ -57,9 +58,7 @@ WISHES: Final = Table(
 )  # fmt: skip
 
 
-def preference(sentence: Sentence, candidates: Candidates) -> Found | None:
+def preference(sentence: Sentence) -> Found | None:
     """The preference that `sentence` states; None when it states none."""
-    name = WISHES.first(sentence.low, candidates)
-    if name is None or sentence.asks:
-        return None
-    return Found("preference", f"prefers: {name}", shorten(sentence.text))
+    name = None if sentence.asks else WISHES.first(sentence.low, sentence.candidates)
+    return Found("preference", f"prefers: {name}", shorten(sentence.text)) if name else None

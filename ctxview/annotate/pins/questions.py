@@ -6,8 +6,8 @@ from typing import Final
 
 from ctxview.annotate.patterns import in_lower_case, lazy
 from ctxview.annotate.pins.found import Found, shorten
-from ctxview.annotate.pins.matching import Candidates, Table, rule
-from ctxview.annotate.pins.sentences import Sentence, last_sentences
+from ctxview.annotate.pins.matching import Table, rule
+from ctxview.annotate.pins.sentences import Sentence, from_the_end
 
 REMARK: Final = "the agent asks, and adds a remark"
 _TAIL_CHARS: Final = 700
@@ -31,16 +31,16 @@ def question_of_agent(text: str) -> Found | None:
     before_options, mark, options = tail.rpartition("?")
     if mark and options.strip(" *\n") and _OPTIONS.fullmatch(options):
         tail = before_options + mark
-    ending = last_sentences(tail, 2)
-    if not ending:
-        return None
-    before, last = ending[0] if len(ending) > 1 else None, ending[-1]
-    if last.asks and _OFFER.search(last.low):
+    ending = from_the_end(tail)
+    last = next(ending, None)
+    if last is None:
         return None
     if last.asks:
-        return Found("question", "the agent ends with a question", shorten(last.text))
+        offers = _OFFER.search(last.low) is not None
+        return None if offers else Found("question", "the agent ends with a question", shorten(last.text))
     if _ASKS_TO_CONFIRM.search(last.low) and not _POLITE.search(last.low):
         return Found("question", "the agent asks to be told", shorten(last.text))
+    before = next(ending, None)
     if before is not None and before.asks and len(last.text) < 200:
         return Found("question", REMARK, shorten(before.text))
     return None
@@ -69,9 +69,9 @@ _POLITE: Final = in_lower_case(
 _OFFER: Final = in_lower_case(r"^(?:is there )?anything (?:else )?(?:i|we) can\b|^how can i (?:help|assist)\b")
 
 
-def marked_question(sentence: Sentence, candidates: Candidates) -> Found | None:
+def marked_question(sentence: Sentence) -> Found | None:
     """A question or point that the person calls open."""
-    name = MARKED.first(sentence.low, candidates)
+    name = MARKED.first(sentence.low, sentence.candidates)
     return Found("question", name, shorten(sentence.text)) if name else None
 
 
@@ -87,7 +87,9 @@ _REFERENCE: Final = lazy(r"@\S+$|(?:https?://|/|\./)\S+$")
 
 def question_of_person(split: list[Sentence]) -> Found | None:
     """The question a message of the person ends with. A request in the form of one (`can you …?`) is none."""
-    said = [sentence for sentence in split[-3:] if not _REFERENCE.match(sentence.text)]
-    if not said or not said[-1].asks or _REQUEST.search(said[-1].low):
-        return None
-    return Found("question", "the person ends with a question", shorten(said[-1].text))
+    for last in split[:-4:-1]:
+        if not _REFERENCE.match(last.text):
+            if not last.asks or _REQUEST.search(last.low):
+                return None
+            return Found("question", "the person ends with a question", shorten(last.text))
+    return None

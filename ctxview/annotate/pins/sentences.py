@@ -7,9 +7,12 @@ pasted `never` is not taken for an order.
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final
 
 from ctxview.annotate.patterns import lazy
+from ctxview.annotate.pins.matching import Candidates, Vocabulary
+from ctxview.values import dataclass
 
 _LONGEST: Final = 1_500
 """A longer run without a full stop is data, not a sentence."""
@@ -34,8 +37,9 @@ _PASTED: Final = lazy(
 )
 _PASTED_WORDS: Final = ("at", "File", "Traceback", "ERROR", "WARN", "INFO", "DEBUG", "TRACE")
 """A line that starts with a letter was pasted only if it starts with one of these, holds a colon or ends like code."""
-_TAG: Final = lazy(r"(?<=[.!?>])(?<!\.\.)</?[a-z][a-z_-]*>|^</?[a-z][a-z_-]*>", re.MULTILINE)
-"""Tags with which a prompt marks its parts: what is in front and behind are two sentences."""
+_TAG: Final = lazy(r"<(?:(?<=[.!?>]<)(?<!\.\.<)|(?<=^<))/?[a-z][a-z_-]*>", re.MULTILINE)
+"""Tags with which a prompt marks its parts: what is in front and behind are two sentences. A pattern that starts with
+a letter of its own is searched for many times faster than one that starts by looking back."""
 _LIST_MARK: Final = lazy(r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)]\s+|[a-zA-Z][.)]\s+|#{1,6}\s+)")
 _WRAPS: Final = frozenset("abcdefghijklmnopqrstuvwxyz(\"'`")
 """How the continuation of a wrapped line starts."""
@@ -52,32 +56,45 @@ _MASKED: Final = lazy(
 )
 
 
-class Sentence(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Sentence:
     text: str
     """As written, on one line, without a list mark."""
     low: str
     """The same in lower case, without emphasis, and with quotations, inline code and addresses replaced by `«…»`: what
     rules match."""
-    first: bool
-    """Whether it opens the text; False where only some sentences were asked for."""
     asks: bool
+    candidates: Candidates = 0
+    """The rules whose key words it holds: no other matches it."""
+    first: bool = False
+    """Whether it opens the text; False where not all sentences were asked for."""
 
 
-def sentences(text: str) -> list[Sentence]:
-    """The sentences of `text`, in order."""
-    found = [_sentence(piece) for paragraph in _paragraphs(text[:_MOST_CHARS]) for piece in _pieces(paragraph)]
-    if found:
-        found[0] = found[0]._replace(first=True)
+def sentences(text: str, known: Vocabulary) -> list[Sentence]:
+    """The sentences of `text`, in order, each with its candidates among the rules of `known`."""
+    found: list[Sentence] = []
+    for paragraph in _paragraphs(text[:_MOST_CHARS]):
+        for piece in _pieces(paragraph):
+            found.append(_sentence(piece, known, not found))
     return found
 
 
-def last_sentences(text: str, count: int) -> list[Sentence]:
-    """The last sentences of `text`, up to `count`, in order."""
+def sentences_that_match(text: str, known: Vocabulary) -> Iterator[Sentence]:
+    """Those that have candidates, in order. A paragraph without is not cut into sentences at all."""
+    for paragraph in _paragraphs(text[:_MOST_CHARS]):
+        if known.is_in(folded(paragraph)):
+            for piece in _pieces(paragraph):
+                sentence = _sentence(piece, known)
+                if sentence.candidates:
+                    yield sentence
+
+
+def from_the_end(text: str) -> Iterator[Sentence]:
+    """The sentences of `text`, the last one first. None is made before it is asked for."""
     parts = [text] if "```" in text or "~~~" in text else text.split("\n\n")
-    found: list[str] = []
-    while parts and len(found) < count:
-        found = [piece for paragraph in _paragraphs(parts.pop()) for piece in _pieces(paragraph)] + found
-    return [_sentence(piece) for piece in found[-count:]]
+    for part in reversed(parts):
+        for paragraph in reversed(_paragraphs(part)):
+            yield from map(_sentence, reversed(_pieces(paragraph)))
 
 
 def _pieces(paragraph: str) -> list[str]:
@@ -102,17 +119,29 @@ def _abbreviates(ending: str) -> bool:
     return _ABBREVIATION.search(ending) is not None
 
 
-def _sentence(piece: str) -> Sentence:
+def _sentence(piece: str, known: Vocabulary | None = None, first: bool = False) -> Sentence:
     asks = "?" in piece and piece.rstrip("\"')]*_ ").endswith("?")
-    return Sentence(piece, plain(piece).lower(), False, asks)
+    low = plain(piece).lower()
+    return Sentence(piece, low, asks, known.candidates(low) if known else 0, first)
+
+
+def folded(text: str) -> str:
+    """A paragraph in lower case. All words of its sentences' `low` are words of it: what it lacks, none of them has."""
+    low = _without_emphasis(text).lower()
+    return low.replace("http", " http") if "://" in low else low
 
 
 def plain(text: str) -> str:
     """`text` without emphasis, quotations and inline code replaced, so that only the writer's own words are left."""
-    if "*" in text or "’" in text or "__" in text:
-        text = text.replace("*", "").replace("’", "'").replace("__", "")
+    text = _without_emphasis(text)
     if "`" in text or '"' in text or "'" in text or "://" in text or "“" in text or "«" in text:
         return _MASKED.sub("«…»", text)
+    return text
+
+
+def _without_emphasis(text: str) -> str:
+    if "*" in text or "’" in text or "__" in text:
+        return text.replace("*", "").replace("’", "'").replace("__", "")
     return text
 
 

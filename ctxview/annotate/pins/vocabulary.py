@@ -1,4 +1,4 @@
-"""All key words of the rules about sentences, so that a sentence is read once for all of them."""
+"""The key words of the rules about sentences, so that a sentence is read once for all of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from typing import Final
 
 from ctxview.annotate.pins.approvals import SAYS_YES
 from ctxview.annotate.pins.constraints import FORBIDS, REQUIRES
-from ctxview.annotate.pins.decisions import CORRECTS, SETTLES
+from ctxview.annotate.pins.decisions import ANSWERS, CORRECTS, SETTLES
+from ctxview.annotate.pins.denials import FLAT_NO
 from ctxview.annotate.pins.matching import Vocabulary
 from ctxview.annotate.pins.preferences import WISHES
 from ctxview.annotate.pins.questions import MARKED
 
-SPOKEN: Final = Vocabulary(FORBIDS, REQUIRES, CORRECTS, SETTLES, WISHES, MARKED, SAYS_YES)
+SPOKEN: Final = Vocabulary(FORBIDS, REQUIRES, CORRECTS, SETTLES, WISHES, MARKED, SAYS_YES, FLAT_NO, ANSWERS)
+"""For what a person says."""
+STANDING: Final = Vocabulary(FORBIDS, REQUIRES, WISHES)
+"""For a text that stands: it lays down, and decides and approves nothing."""
