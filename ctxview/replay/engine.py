@@ -62,8 +62,10 @@ def prepare(view: SessionView, stop: Callable[[], bool] = lambda: False) -> None
         steps: Sequence[Callable[[], object]] = (
             lambda: base.touchy,
             lambda: base.pending,
+            lambda: base.stretch.messages.sums,
             lambda: base.extents(base.stretch.messages),
             lambda: base.extents(base.stretch.all_messages),
+            lambda: facts_of(view),  # indexes of the session's facts, kept with them
             lambda: counter()(""),
         )
         for step in steps:
