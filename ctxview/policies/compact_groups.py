@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from ctxview.policies.digest import KEY, is_digest, tally
 from ctxview.policies.edits import Drop, Edit, Insert
+from ctxview.policies.facts import PIN_KINDS
 from ctxview.policies.policy import Context, Param, Params, Policy
 from ctxview.policies.window import Group, Window
 
@@ -113,7 +114,7 @@ POLICY = Policy(
         Param("max", 2000, "tokens a window may have", low=100),
         Param("trigger", 0.8, "share of max above which it compacts", low=0.1, high=1.0, type="float"),
         Param("keep", 2, "newest turn groups that stay, fewer when they do not fit", low=1),
-        Param("pins", _PINS, "kinds of pins that stay", type="names"),
+        Param("pins", _PINS, "kinds of pins that stay", choices=PIN_KINDS, type="names"),
         Param("pin-cap", 0.5, "share of max that pins may take", low=0.0, high=1.0, type="float"),
     ),
     stable_head=True,

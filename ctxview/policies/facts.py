@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol, get_args
 
-from ctxview.model import NEVER, Observation, Pin, ResourceChange
+from ctxview.model import NEVER, Observation, Pin, PinKind, ResourceChange
+
+PIN_KINDS: Final[tuple[str, ...]] = get_args(PinKind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,17 @@ from ctxview.model import BlockRow, Form, Kind, Role
 class Item:
     """One block, the same for every window. Treat it as frozen; it is a plain class because sessions hold 100,000s."""
 
-    __slots__ = ("call", "group", "is_paired", "key", "n", "row", "texts")
+    __slots__ = ("call", "group", "is_paired", "key", "n", "row", "texts", "tool")
 
     def __init__(
-        self, n: int, row: BlockRow, key: str | None, group: int, call: int, texts: Callable[[int], str]
+        self,
+        n: int,
+        row: BlockRow,
+        key: str | None,
+        group: int,
+        call: int,
+        texts: Callable[[int], str],
+        tool: str | None = None,
     ) -> None:
         self.n = n
         """Number of the block in its session; inserted blocks follow the session's own."""
@@ -29,6 +36,8 @@ class Item:
         """Number of the call that a result, or an image in one, answers; -1 for everything else."""
         self.is_paired = call >= 0 or row.role == "assistant" or row.kind == "tool_result"
         """Whether pairing repair has to look at it."""
+        self.tool = row.tool or tool
+        """The tool of a call, and of what answers it: many logs name it at the call alone."""
         self.texts = texts
 
     @property
@@ -42,10 +51,6 @@ class Item:
     @property
     def role(self) -> Role:
         return self.row.role
-
-    @property
-    def tool(self) -> str | None:
-        return self.row.tool
 
     @property
     def call_id(self) -> str | None:

@@ -24,7 +24,7 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     if params["scope"] == "global":
         return []
     ttl: int = params["ttl"]
-    kinds = [k for k in kinds_of(params, "kinds") if k in _KINDS]
+    kinds = kinds_of(params, "kinds")
     asked = request_groups(window)
     task = max((e.item.turn for e in window if e.item.row.human), default=0)
     edits: list[Edit] = []
@@ -51,7 +51,7 @@ class _Clock(Step):
         self._ttl: int = params["ttl"]
         self._by_task = params["scope"] == "task"
         self._is_off = params["scope"] == "global"
-        self._kinds = frozenset(k for k in kinds_of(params, "kinds") if k in _KINDS)
+        self._kinds = frozenset(kinds_of(params, "kinds"))
         self._text = _EXPIRED.format(ttl=self._ttl)
         self._cost: int | None = None
         """Tokens of that text; None before the first firing."""
@@ -161,7 +161,8 @@ POLICY = Policy(
         Param("ttl", 20, "turns that a block lives", low=1),
         Param("scope", "session", "`task`: it also takes a new task of the person; `global`: nothing expires",
               choices=("session", "task", "global"), type="choice"),
-        Param("kinds", "tool_result+note", "kinds of blocks that expire; pinned ones never do", type="names"),
+        Param("kinds", "tool_result+note", "kinds of blocks that expire; pinned ones never do", choices=_KINDS,
+              type="names"),
     ),
     saves_size=False,
     monotone=True,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ctxview.policies.edits import Edit, Fail, Move
+from ctxview.policies.facts import PIN_KINDS
 from ctxview.policies.parts import dropped, kinds_of, pinned_groups, suffix_that_fits
 from ctxview.policies.policy import Context, Param, Params, Policy
 from ctxview.policies.window import Window
@@ -51,7 +52,7 @@ POLICY = Policy(
     params=(
         Param("budget", 2048, "tokens of the conversation", low=1),
         Param("pins", "system+goal+constraint+preference+workflow+denial+user", "kinds of pins that stay",
-              type="names"),
+              choices=PIN_KINDS, type="names"),
         Param("order", "first", "pins before everything else, or where they stand", choices=("first", "place"),
               type="choice"),
     ),

@@ -13,9 +13,10 @@ from ctxview.policies.items import Entry
 from ctxview.policies.step import Step
 from ctxview.policies.window import Window
 
-Phase: TypeAlias = Literal["rewrite", "select", "insert"]
-PHASES: Final[tuple[Phase, ...]] = ("rewrite", "select", "insert")
-"""Between the recorded phase before them and pairing repair and guard after them."""
+Phase: TypeAlias = Literal["rewrite", "select", "insert", "limit", "point"]
+PHASES: Final[tuple[Phase, ...]] = ("rewrite", "select", "insert", "limit", "point")
+"""Between the recorded phase before them and pairing repair and guard after them. Limits of components hold for what
+was put in too; what points to other blocks has to know which of them are left."""
 Mode: TypeAlias = Literal["recompute", "sticky"]
 Value: TypeAlias = int | float | str | bool | None
 Params: TypeAlias = Mapping[str, Any]
@@ -32,8 +33,13 @@ class Param:
     high: float | None = None
     choices: tuple[str, ...] = ()
     type: Literal["int", "float", "text", "choice", "names", "flag"] = "int"
-    """`names` is a list of words, joined by `+`; `flag` is yes or no. An int or float may be `none` where the default
-    is None."""
+    """`names` is a list of words, joined by `+`, of `choices` where there are any; `flag` is yes or no."""
+    has_none: bool = False
+    """Whether an int or float may be `none` although that is not the default."""
+
+    @property
+    def may_be_none(self) -> bool:
+        return self.type in ("int", "float") and (self.default is None or self.has_none)
 
     @property
     def range(self) -> str:
@@ -43,13 +49,13 @@ class Param:
         if self.type == "flag":
             return "yes | no"
         if self.type == "names":
-            return "words joined by +"
+            return f"{' | '.join(self.choices)}, joined by +" if self.choices else "words joined by +"
         if self.type == "text":
             return "any text, percent-encoded"
         low = "" if self.low is None else f"{self.low:g}"
         high = "" if self.high is None else f"{self.high:g}"
         words = f"{low}..{high}" if high else f"{low} or more" if low else "any number"
-        return f"{words}, or none" if self.default is None else words
+        return f"{words}, or none" if self.may_be_none else words
 
 
 @dataclass(slots=True)

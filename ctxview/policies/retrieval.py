@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ctxview.policies.bm25 import scores, words
 from ctxview.policies.edits import Edit
 from ctxview.policies.embedding import fault, nearness, vectors
+from ctxview.policies.facts import PIN_KINDS
 from ctxview.policies.parts import dropped, kinds_of, pinned_groups, request_groups
 from ctxview.policies.policy import Context, Param, Params, Policy
 from ctxview.policies.window import Group, Window
@@ -26,7 +27,7 @@ def _check(params: Params) -> str | None:
         weights = ()
     if len(weights) == 3 and all(0 <= w <= 100 for w in weights):
         return fault(str(params["model"])) if params["by"] == "embedding" else None
-    return f"weights={params['weights']} is not three numbers from 0 to 100 joined by +"
+    return f"weights={params['weights']} is not three numbers from 0 to 100 joined by +; as 1+0.5+0.5"
 
 
 def plan(window: Window, ctx: Context) -> Sequence[Edit]:
@@ -89,7 +90,7 @@ POLICY = Policy(
         Param("model", "", "folder of a model2vec model, or its name in the local cache", type="text"),
         Param("weights", "1+0+0", "of relevance, recency and importance", type="names"),
         Param("pins", "system+goal+constraint+preference+workflow+denial+user", "kinds of pins that stay",
-              type="names"),
+              choices=PIN_KINDS, type="names"),
     ),
     examples=("retrieval:top_k=2:recent=4", "retrieval:weights=1+0.5+0.5"),
 )  # fmt: skip

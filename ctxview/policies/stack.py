@@ -5,6 +5,7 @@ A text that cannot be meant is answered with what is wrong, the nearest right na
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -26,6 +27,9 @@ ABOVE: Final = Param("above", None, "act only while the layers before leave more
 """One layer after another until a target is met: each of `a:above=N,b:above=N` is the fallback of those before it."""
 FROM: Final = Param("from", None, "with above: begin at more tokens than this, and go on down to above", low=0)
 """Two borders, so that a window that hovers about one of them is not changed to and fro."""
+_INT: Final = re.compile(r"[+-]?[0-9]{1,18}")
+_FLOAT: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
+"""Plain decimal numbers. Python would take underscores, the digits of other scripts and `nan` as well."""
 REPAIR: Final = Param("repair", False, "mend pairing and guard the window in spite of the literal pattern", type="flag")
 """For `unsafe` policies alone."""
 
@@ -120,6 +124,8 @@ def _layer(part: str, by_name: Mapping[str, Policy], others: tuple[str, ...]) ->
     name, *words = part.split(":")
     policy = by_name.get(name)
     if policy is None:
+        if name in others:
+            raise UsageError(f"{name!r} takes no parameters", "give them to the policies of its stack, one by one")
         known = [*by_name, *others]
         shown = "an empty name" if not name else repr(name)
         raise UsageError(f"no policy {shown}", f"{_nearest(name, known)}`ctxview policies` lists them")
@@ -161,7 +167,7 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 
 def _valid(policy: Policy, param: Param, value: Any) -> Any:
-    if param.default is None and param.type in ("int", "float") and value in (None, "none"):
+    if param.may_be_none and value in (None, "none"):
         return None
     match param.type:
         case "int" | "float":
@@ -176,18 +182,26 @@ def _valid(policy: Policy, param: Param, value: Any) -> Any:
                 return known[value]
             raise _fault(policy, param, value)
         case "names":
-            return "+".join(word for word in str(value).split("+") if word)
+            return _names(policy, param, value)
         case _:
             return str(value)
 
 
+def _names(policy: Policy, param: Param, value: Any) -> str:
+    words = [word for word in (value if isinstance(value, str) else written(value)).split("+") if word]
+    for word in words:
+        if param.choices and word not in param.choices:
+            raise _fault(policy, param, value, _nearest(word, param.choices))
+    return "+".join(words)
+
+
 def _number(policy: Policy, param: Param, value: Any) -> int | float:
-    try:
-        number = int(str(value)) if param.type == "int" else float(str(value))
-    except ValueError:
-        raise _fault(policy, param, value) from None
+    is_int = param.type == "int"
+    if not (_INT if is_int else _FLOAT).fullmatch(str(value)):
+        raise _fault(policy, param, value)
+    number = int(str(value)) if is_int else float(str(value))
     inside = (param.low is None or number >= param.low) and (param.high is None or number <= param.high)
-    if not inside or number != number:
+    if not inside:
         raise _fault(policy, param, value)
     return number
 

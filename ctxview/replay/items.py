@@ -40,7 +40,7 @@ def items_of(blocks: Sequence[BlockRow], joins_roles: bool, texts: Callable[[int
             group = run_group
         run_message = message
         run_group = group if call < 0 and kind != "tool_result" else -1
-        found.append(Item(n, block, key, group, call, texts))
+        found.append(Item(n, block, key, group, call, texts, found[call].tool if call >= 0 else None))
     return found
 
 

@@ -79,7 +79,17 @@ def test_an_unknown_parameter_is_named_with_the_nearest_and_all() -> None:
         ("pin-goal,recorded", "'recorded' stands in the middle of the stack 'pin-goal,recorded'", "first"),
         ("supersede,,stale", "no policy an empty name", "`ctxview policies` lists them"),
         ("af-truncation:max=3:compact_to=9", "af-truncation: compact_to=9 is above max=3", "change one of the two"),
-        ("retrieval:weights=1+2", "retrieval: weights=1+2 is not three numbers", "change one"),
+        ("retrieval:weights=1+2", "retrieval: weights=1+2 is not three numbers", "as 1+0.5+0.5"),
+        ("naive:n=3", "'naive' takes no parameters", "give them to the policies of its stack"),
+        ("recorded:x=1", "'recorded' takes no parameters", "give them"),
+        ("truth:a=b,stale", "'truth' takes no parameters", "give them"),
+        ("langchain-trim:start_on=robot", "langchain-trim:start_on=robot cannot be", "start_on takes human | ai"),
+        ("reinject:kinds=goal+gaol", "reinject:kinds=goal+gaol cannot be", "did you mean 'goal'? kinds takes goal | "),
+        ("component-budgets:reject=outputs", "reject=outputs cannot be", "did you mean 'output'? reject takes system"),
+        ("lifetime:kinds=tool_call", "lifetime:kinds=tool_call cannot be", "kinds takes tool_result | note"),
+        ("pin-goal:n=1_0", "pin-goal:n=1_0 cannot be", "n takes 1 or more"),
+        ("pin-goal:n=٣", "pin-goal:n=٣ cannot be", "n takes 1 or more"),
+        ("compact-groups:trigger=0_1.5", "compact-groups:trigger=0_1.5 cannot be", "trigger takes 0.1..1"),
     ],
 )
 def test_a_value_that_cannot_be_is_answered_with_the_range(text: str, cause: str, fix: str) -> None:
@@ -101,7 +111,8 @@ def values(policy: Policy, param: Param) -> st.SearchStrategy[object]:
         case "flag":
             return st.booleans()
         case "names":
-            return st.sampled_from([str(param.default), "1+1+1" if policy.name == "retrieval" else "goal"])
+            words = st.lists(st.sampled_from(param.choices), max_size=3) if param.choices else st.just(["1", "1", "1"])
+            return words.map("+".join)
         case _:
             return st.text(min_size=1, max_size=30).filter(lambda t: t.isprintable())
 

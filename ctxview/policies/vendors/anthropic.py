@@ -38,19 +38,26 @@ def _clear(window: Window, ctx: Context) -> Sequence[Edit]:
     excluded = kinds_of(params, "exclude")
     old = found[: max(0, len(found) - params["keep"])]
     old = [e for e in old if e.item.tool not in excluded]
-    cost = ctx.count(_CLEARED)
+    calls = _inputs(window, old, kinds_of(params, "inputs"), ctx)
+    cost, empty = ctx.count(_CLEARED), ctx.count(_EMPTY_INPUT)
     freed = sum(sum(p.tokens for p in parts_of(window, e)) - cost for e in old)
+    freed += sum(call.tokens - empty for call in calls)
     if not old or (params["at_least"] is not None and freed < params["at_least"]):
         return []
     edits: list[Edit] = []
     evidence = {"trigger": params["trigger"], "measured": measured, "freed": freed}
+    reason = f"not among the {params['keep']} newest results"
     for entry in old:
-        reason = f"not among the {params['keep']} newest results"
         edits += cleared(window, entry, _CLEARED, "cleared", reason, evidence)
-        call = window.by_n.get(entry.item.call)
-        if params["inputs"] and call is not None and call.tokens > 1:
-            edits.append(Replace(call.n, "truncated", _EMPTY_INPUT, "input-cleared", reason, evidence))
+    edits += [Replace(c.n, "truncated", _EMPTY_INPUT, "input-cleared", reason, evidence, empty) for c in calls]
     return edits
+
+
+def _inputs(window: Window, old: Sequence[Entry], tools: Sequence[str], ctx: Context) -> list[Entry]:
+    """The calls of old results whose arguments go too: of all tools, or of those named."""
+    calls = [window.by_n[e.item.call] for e in old if e.item.call in window.by_n]
+    wanted = [c for c in calls if tools == ("yes",) or (tools != ("no",) and c.item.tool in tools)]
+    return [c for c in wanted if c.tokens > ctx.count(_EMPTY_INPUT)]
 
 
 def _clear_thinking(window: Window, ctx: Context) -> Sequence[Edit]:
@@ -58,14 +65,14 @@ def _clear_thinking(window: Window, ctx: Context) -> Sequence[Edit]:
     if keep is None:
         return []
     groups = [g for g in window.turn_groups if any(e.kind == "thinking" for e in g.entries)]
-    turns = {g.id for g in window.turn_groups[-keep:]}
+    turns = {g.id for g in groups[-keep:]}
     asked = request_groups(window)
     gone: list[Entry] = []
     for group in groups:
         solid = any(e.role == "assistant" and e.kind != "thinking" for e in group.entries)
         if group.id not in turns and group.id not in asked and solid:
             gone += [e for e in group.entries if e.kind == "thinking"]
-    return dropped(gone, "thinking-cleared", f"older than the last {keep} assistant turns", {"keep": keep})
+    return dropped(gone, "thinking-cleared", f"older than the last {keep} turns with thinking", {"keep": keep})
 
 
 def _compact(window: Window, ctx: Context) -> Sequence[Edit]:
@@ -91,7 +98,9 @@ POLICIES: Final[tuple[Policy, ...]] = (
             Param("keep", 3, "newest tool results that stay", low=0),
             Param("at_least", None, "gate: clear nothing unless this many tokens would go", low=0),
             Param("exclude", "", "tools whose results stay", type="names"),
-            Param("inputs", False, "clear the calls' arguments too", type="flag"),
+            Param(
+                "inputs", "no", "clear the calls' arguments too: yes, no, or the tools whose arguments go", type="names"
+            ),
         ),
         examples=("clear-tool-uses:trigger=100000:keep=3:at_least=20000",),
     ),
@@ -101,7 +110,15 @@ POLICIES: Final[tuple[Policy, ...]] = (
         source="Anthropic clear_thinking_20251015, documentation",
         plan=_clear_thinking,
         phase="rewrite",
-        params=(Param("keep", 1, "newest assistant turns whose thinking stays; none for all", low=1),),
+        params=(
+            Param(
+                "keep",
+                1,
+                "newest assistant turns with thinking whose thinking stays; none for all",
+                low=1,
+                has_none=True,
+            ),
+        ),
         monotone=True,
         examples=("clear-thinking:keep=1",),
     ),

@@ -19,7 +19,7 @@ from ctxview.policies.parts import (
     results,
     suffix_that_fits,
 )
-from ctxview.policies.policy import Context, Param, Params, Policy
+from ctxview.policies.policy import Context, Param, Policy
 from ctxview.policies.window import Message, Window
 
 _CLEARED: Final = "[cleared]"
@@ -31,7 +31,7 @@ def _trim(window: Window, ctx: Context) -> Sequence[Edit]:
     params = ctx.params
     keeps_system = params["system"] == "keep"
     messages = window.messages if keeps_system else window.all_messages
-    fixed = sum(e.tokens for e in window if e.kind == "tools" or (keeps_system and e.kind == "system"))
+    fixed = sum(e.tokens for e in window if keeps_system and e.kind == "system")
     in_tokens = params["by"] == "tokens"
     sizes = [m.tokens if in_tokens else 1 for m in messages]
     room = params["max"] - (fixed if in_tokens else 0)
@@ -62,7 +62,7 @@ def _clear(window: Window, ctx: Context) -> Sequence[Edit]:
     edits: list[Edit] = []
     for entry in old:
         call = window.by_n.get(entry.item.call)
-        if call is None or (entry.item.tool or call.item.tool) in excluded:
+        if call is None or entry.item.tool in excluded:
             continue
         evidence = {"tokens": size, "trigger": params["trigger"]}
         reason = f"not among the {params['keep']} newest results"
@@ -89,10 +89,6 @@ def _summarize(window: Window, ctx: Context) -> Sequence[Edit]:
     return folded(window, gone, text, "summarized", f"older than the last {ctx.params['keep']} messages", evidence)
 
 
-def _budget(params: Params) -> int | None:
-    return int(params["max"]) if params["by"] == "tokens" else None
-
-
 POLICIES: Final[tuple[Policy, ...]] = (
     Policy(
         name="langchain-trim",
@@ -103,7 +99,7 @@ POLICIES: Final[tuple[Policy, ...]] = (
             Param("max", 6, "how much stays", low=0),
             Param("by", "messages", "what max counts", choices=("messages", "tokens"), type="choice"),
             Param("system", "keep", "include_system", choices=("keep", "drop"), type="choice"),
-            Param("start_on", "", "kinds of message that may come first: human, ai, tool", type="names"),
+            Param("start_on", "", "kinds of message that may come first", choices=tuple(_TYPES.values()), type="names"),
         ),
         unsafe=True,
         monotone=True,

@@ -6,12 +6,13 @@ An event is a wire message here. V0's are literal and break pairing; the SDK cut
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 from ctxview.policies.edits import Edit
 from ctxview.policies.parts import blocks_of, cleared, digest_of, dropped, folded, request_groups, results
 from ctxview.policies.policy import Context, Param, Params, Policy
-from ctxview.policies.window import Window
+from ctxview.policies.window import Message, Window
 
 _MASKED: Final = "<MASKED>"
 
@@ -54,8 +55,12 @@ def _condense(window: Window, ctx: Context) -> Sequence[Edit]:
     too_large = params["tokens"] is not None and ctx.size(window) > params["tokens"]
     if not (too_many or too_large):
         return []
-    target = min(len(messages), params["max"]) // 2
-    tail = max(1, target - params["first"] - 1)
+    tail = len(messages)
+    if too_many:
+        tail = params["max"] // 2 - params["first"] - 1
+    if too_large:
+        tail = min(tail, _tail(messages[params["first"] :], ctx.size(window) - params["tokens"] // 2))
+    tail = max(1, tail)
     head = messages[: params["first"]]
     last = messages[-tail:]
     kept = {e.item.group for m in (*head, *last) for e in m.entries} | request_groups(window)
@@ -65,6 +70,12 @@ def _condense(window: Window, ctx: Context) -> Sequence[Edit]:
         return []
     evidence = {"events": len(messages), "max": params["max"], "tokens": ctx.size(window)}
     return folded(window, gone, digest_of(window, gone), "condensed", "between the first events and the tail", evidence)
+
+
+def _tail(messages: Sequence[Message], excess: int) -> int:
+    """How many of the newest messages can stay when the others have to come to more than `excess` tokens."""
+    sizes = accumulate(m.tokens for m in messages)
+    return len(messages) - next((i for i, size in enumerate(sizes, 1) if size > excess), len(messages))
 
 
 def _check(params: Params) -> str | None:
