@@ -47,14 +47,14 @@ def is_digest(entry: Entry) -> bool:
 
 def tally(window: Window, gone: Collection[int]) -> Tally:
     """What the dropped blocks were, the digests among them counting as what they stand for."""
+    earlier = {e.n: read_tally(e.text()) for e in window if e.n in gone and is_digest(e)}
     found = Tally()
-    for entry in window:
-        if entry.n in gone and is_digest(entry):
-            found = found.plus(read_tally(entry.text()))
+    for one in earlier.values():
+        found = found.plus(one or Tally())
     whole = 0
     tools: dict[str, int] = {}
     for message in window.all_messages:
-        whole += all(e.n in gone for e in message.entries) and not any(is_digest(e) for e in message.entries)
+        whole += all(e.n in gone and not earlier.get(e.n) for e in message.entries)
         for e in message.entries:
             if e.kind == "tool_call" and e.n in gone:
                 name = e.item.tool or "unknown"
@@ -63,15 +63,15 @@ def tally(window: Window, gone: Collection[int]) -> Tally:
 
 
 _TEXT: Final = re.compile(
-    r"\[compacted (\d+) earlier messages\](?: \| tools used: (.*?))?(?: \| denials preserved: \d+)?$"
+    r"\[compacted (\d+) earlier messages\](?: \| tools used: (.*?))?(?: \| denials preserved: \d+)?$", re.MULTILINE
 )
 
 
-def read_tally(text: str) -> Tally:
-    """The tally that a digest's text states; an empty one for other texts."""
-    match = _TEXT.match(text)
+def read_tally(text: str) -> Tally | None:
+    """The tally that a digest's text states, whatever stands before and after it; None where it states none."""
+    match = _TEXT.search(text)
     if match is None:
-        return Tally()
+        return None
     tools = {}
     for part in (match[2] or "").split(", "):
         name, times, count = part.rpartition(" x")

@@ -59,6 +59,9 @@ class Inserted:
         )
         self.rows.append(row)
         self._keys.append(edit.key)
-        key = edit.role if self._joins_roles and edit.role != "system" else block_id
+        # A summary counts as a message even where it goes out joined to another: a later one has to be able to tell it
+        # from the person's words.
+        joins = self._joins_roles and edit.role != "system" and edit.kind != "summary"
+        key = edit.role if joins else block_id
         item = self._items[layer, edit.key] = Item(n, row, key, n, -1, self._texts)
         return item

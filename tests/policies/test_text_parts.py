@@ -28,7 +28,7 @@ def test_a_digest_reads_back(messages: int, tools: dict[str, int], denials: int)
 
 
 def test_other_texts_are_no_digest() -> None:
-    assert read_tally("[compacted by hand]") == Tally()
+    assert read_tally("[compacted by hand]") is None
 
 
 def test_digests_add_up() -> None:
