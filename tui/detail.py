@@ -86,12 +86,14 @@ class DetailPane(LineView, can_focus=False, inherit_bindings=False):
         if self.scene is None or width < 4:
             return
         head = detail_head(self.scene, self.turn, self.item, width, self.pairing)
-        shows = (self.scene, self.item, head, self.sought, self.mode, self.numbered, self._column, width)
+        span = span_of(self.item)
+        if span is not None:
+            span = self.scene.view.as_of(span, self.turn)
+        shows = (self.scene, self.item, span, head, self.sought, self.mode, self.numbered, self._column, width)
         if again and shows == self._shows:
             return
         self._shows = shows
         self._head, self._rows = head, None
-        span = span_of(self.item)
         if span is not None:
             text = self._read(span.content)
             gutter = len(f"{text.count(chr(10)) + 1:,}") + 1 if self.numbered else 0

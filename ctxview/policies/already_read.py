@@ -1,7 +1,7 @@
 """`already-read`: a second reading of an unchanged file becomes a pointer to the first, with the ledger's rows on it.
 
-Only where the first stands in the window and the ledger holds something of that source, and never while a draft from it
-is about to be written: a cited span is wanted word for word then.
+Only where the first can be read in the window that all other policies leave and the ledger holds something of that
+source, and never while a draft from it is about to be written: a cited span is wanted word for word then.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ctxview.model import Observation
 from ctxview.policies.edits import Edit
 from ctxview.policies.facts import LedgerRow
 from ctxview.policies.ledger_readback import is_drafting
-from ctxview.policies.parts import cleared, results
+from ctxview.policies.parts import cleared, readable, results
 from ctxview.policies.policy import Context, Param, Policy
 from ctxview.policies.window import Window
 
@@ -21,7 +21,9 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     rows = [row for row in ctx.facts.ledger() if row.since <= ctx.turn]
     needs_rows = ctx.params["needs"] == "ledger"
     asked = {e.n for e in window.request} if is_drafting(window) else set()
+    shown = readable(window)
     first: dict[str, Observation] = {}
+    """The newest reading of each resource that another can point to."""
     edits: list[Edit] = []
     for entry in results(window):
         for row in ctx.facts.observations(entry.n):
@@ -29,7 +31,10 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
                 continue
             earlier = first.get(row.key)
             if earlier is None or earlier.content != row.content or not _holds(earlier, row):
-                first[row.key] = row
+                if entry.n in shown:
+                    first[row.key] = row
+                else:
+                    first.pop(row.key, None)
                 continue
             noted = [r for r in rows if _is_of(r, row.key)]
             if (needs_rows and not noted) or entry.n in asked:
@@ -49,8 +54,8 @@ def _holds(a: Observation, b: Observation) -> bool:
 def _is_of(row: LedgerRow, key: str) -> bool:
     """Whether a ledger row's source names the resource: the end of its path, or its URL."""
     source = row.source.split(":", 1)[0] if "://" not in row.source else row.source
-    name = key.split(":", 1)[1]
-    return bool(source) and (name == source or name.endswith("/" + source.lstrip("./")) or source in name)
+    name, source = key.split(":", 1)[1], source.strip().removeprefix("./")
+    return bool(source) and (name == source or name.endswith("/" + source))
 
 
 POLICY = Policy(
@@ -58,7 +63,7 @@ POLICY = Policy(
     title="Point to what was read already",
     source="ours, for findings ledgers",
     plan=plan,
-    phase="rewrite",
+    phase="point",
     params=(
         Param("needs", "ledger", "only where the ledger holds something of the source, or always",
               choices=("ledger", "nothing"), type="choice"),

@@ -12,8 +12,9 @@ from typing import Final
 
 from ctxview.model import NEVER, Pin
 from ctxview.policies.edits import Drops, Edit, Insert, Numbered, Renew
+from ctxview.policies.facts import PIN_KINDS
 from ctxview.policies.items import Entry
-from ctxview.policies.parts import blocks_of, dropped, kinds_of, note
+from ctxview.policies.parts import blocks_of, dropped, is_half, kinds_of, note
 from ctxview.policies.pin_goal import KEY, RULE, HeadAndTail, goal_is_first, is_pinned_late
 from ctxview.policies.policy import Context, Param, Params, Policy
 from ctxview.policies.step import Restart, Shed, Step, Stretch, leaving
@@ -32,8 +33,8 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     goal = next((i for i, m in enumerate(messages) if any(ctx.is_pinned(e, ("goal",)) for e in m.entries)), 0)
     gone = [m for i, m in enumerate(messages[:tail]) if i != goal]
     entries = blocks_of(gone)
-    torn = {e.item.group for e in entries if _is_half(e)}
-    follow = [e for e in blocks_of(messages[tail:]) if e.item.group in torn and _is_half(e)]
+    torn = {e.item.group for e in entries if is_half(e)}
+    follow = [e for e in blocks_of(messages[tail:]) if e.item.group in torn and is_half(e)]
     anchor = messages[goal].entries[-1].n if goal < tail else None
     notes = _notes([*entries, *follow], kinds_of(ctx.params, "kinds"), anchor, ctx)
     numbers = tuple(e.n for e in entries)
@@ -67,7 +68,7 @@ class _Carrying(HeadAndTail):
         elif (
             is_pinned_late(self._pins, entries, ctx.turn)
             or any(p.until == ctx.turn for p in self._pins)
-            or any(e.n in self._pinned and e.item.group in self._torn and _is_half(e) for e in entries)
+            or any(e.n in self._pinned and e.item.group in self._torn and is_half(e) for e in entries)
         ):
             raise Restart
         self._keep_halves(entries)
@@ -80,7 +81,7 @@ class _Carrying(HeadAndTail):
 
     def _keep_halves(self, entries: Sequence[Entry]) -> None:
         for e in entries:
-            if e.n in self._pinned and _is_half(e):
+            if e.n in self._pinned and is_half(e):
                 self._halves.setdefault(e.item.group, []).append(e)
 
     def stand_ins(self, news: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
@@ -88,7 +89,7 @@ class _Carrying(HeadAndTail):
 
     def _stand_ins(self, news: Sequence[Entry], dropped: int, after: int | None, ctx: Context) -> Sequence[Edit]:
         known = {e.n for e in self._carriers}
-        torn = {e.item.group for e in news if _is_half(e)}
+        torn = {e.item.group for e in news if is_half(e)}
         self._torn |= torn
         leaving = [e for e in news if e.n in self._pinned]
         halves = [e for group in torn for e in self._halves.get(group, ())]
@@ -143,15 +144,10 @@ class _Carrying(HeadAndTail):
         return Shed(messages, turns, bounds, Drops((), RULE, self._reason, self._evidence), KEY, marks, numbers, tokens)
 
 
-def _is_half(entry: Entry) -> bool:
-    """A call or a part of a result: of no use without the other."""
-    return entry.kind == "tool_call" or entry.item.call >= 0
-
-
 def _halves(entries: Sequence[Entry], pinned: Collection[int]) -> dict[int, int]:
     """The calls and results of the turn groups in which one of them is pinned, with their group."""
-    groups = {e.item.group for e in entries if e.n in pinned and _is_half(e)}
-    return {e.n: e.item.group for e in entries if e.item.group in groups and _is_half(e)} if groups else {}
+    groups = {e.item.group for e in entries if e.n in pinned and is_half(e)}
+    return {e.n: e.item.group for e in entries if e.item.group in groups and is_half(e)} if groups else {}
 
 
 def _come_torn(stretch: Stretch, turns: Sequence[int], bounds: Sequence[int], halves: Mapping[int, int]) -> bool:
@@ -210,7 +206,7 @@ POLICY = Policy(
     params=(
         Param("n", 6, "how many messages stay besides the goal", low=1),
         Param("kinds", "decision+constraint+preference+question+denial+approval+user", "kinds of pins that are carried",
-              type="names"),
+              choices=PIN_KINDS, type="names"),
     ),
     may_grow=True,
     monotone=True,

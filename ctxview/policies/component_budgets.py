@@ -89,10 +89,11 @@ POLICY = Policy(
     title="A limit for each component",
     source="ours, for long sessions",
     plan=plan,
+    phase="limit",
     params=(
         *(Param(name, None, f"most tokens of {name}", low=0) for name in COMPONENTS),
         Param("exceed", "trim", "what happens above a limit", choices=("trim", "reject"), type="choice"),
-        Param("reject", "", "components that are rejected rather than trimmed", type="names"),
+        Param("reject", "", "components that are rejected rather than trimmed", choices=COMPONENTS, type="names"),
     ),
     examples=("component-budgets:output=20000", "component-budgets:history=8000:output=4000:reject=output"),
 )

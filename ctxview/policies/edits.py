@@ -35,18 +35,25 @@ class Later(NamedTuple):
     make: Callable[[], str]
 
 
+class Aging(NamedTuple):
+    """A text that reads differently on every turn: it breaks a cached prefix there each time."""
+
+    name: Hashable
+    make: Callable[[int | None], str]
+    """The text at a turn; None for no turn in particular."""
+
+
 class Replace(NamedTuple):
     """The same block at the same place, with another text."""
 
     n: int
     form: Form
-    text: str | Later
+    text: str | Later | Aging
     rule: str
     reason: str
     evidence: Evidence
     tokens: int | None = None
     """Counted by the engine when None, which needs the text at once."""
-    volatile: bool = False
 
 
 class Insert(NamedTuple):

@@ -6,7 +6,7 @@ Each is a plain function of a window and its context, so that a policy reads as 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ctxview.model import Form
 from ctxview.policies.digest import KEY, is_digest, tally
@@ -14,6 +14,8 @@ from ctxview.policies.edits import Drops, Edit, Evidence, Insert, Replace
 from ctxview.policies.items import Entry
 from ctxview.policies.policy import Context, Params
 from ctxview.policies.window import Group, Message, Window
+
+_READABLE: Final = ("verbatim", "flagged")
 
 # ------------------------------------------------------------------------------------------------------------- when
 
@@ -56,6 +58,23 @@ def user_turns(window: Window) -> list[int]:
         i for i, m in enumerate(window.messages)
         if any(e.kind == "user" and not e.item.row.injected for e in m.entries)
     ]  # fmt: skip
+
+
+def is_half(entry: Entry) -> bool:
+    """A call or a part of a result: of no use without the other."""
+    return entry.kind in ("tool_call", "tool_result") or entry.item.call >= 0
+
+
+def readable(window: Window) -> set[int]:
+    """The blocks that stand in their own words, flagged or not. A call or a result of which the other half is not in
+    the window cannot be sent, nor can the rest of its batch: pairing repair takes them."""
+    answered = {e.item.call for e in window if e.kind == "tool_result"}
+    halves = [e for e in window if is_half(e)]
+    torn = {
+        e.item.group for e in halves
+        if (e.n not in answered if e.kind == "tool_call" else e.item.call not in window.by_n)
+    }  # fmt: skip
+    return {e.n for e in window if e.form in _READABLE and not (e.item.group in torn and is_half(e))}
 
 
 # ---------------------------------------------------------------------------------------------------------- protect

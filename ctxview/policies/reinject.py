@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from ctxview.policies.edits import Edit
-from ctxview.policies.parts import kinds_of, note
+from ctxview.policies.facts import PIN_KINDS
+from ctxview.policies.parts import kinds_of, note, readable
 from ctxview.policies.policy import Context, Param, Policy
 from ctxview.policies.window import Window
 
 _TITLE: Final = "[kept in mind]"
-_READABLE: Final = ("verbatim", "flagged")
 
 
 def plan(window: Window, ctx: Context) -> Sequence[Edit]:
     params = ctx.params
-    standing = {e.n for e in window if e.form in _READABLE} if params["what"] == "missing" else set()
+    standing = readable(window) if params["what"] == "missing" else set()
     lines: list[str] = []
     covers: list[int] = []
     for pin in ctx.known_pins(kinds_of(params, "kinds")):
@@ -46,7 +46,7 @@ POLICY = Policy(
         Param("what", "missing", "only what does not stand in the window, or everything", choices=("missing", "all"),
               type="choice"),
         Param("kinds", "goal+constraint+preference+decision+denial+approval+plan+question+user",
-              "kinds of pins that are put back", type="names"),
+              "kinds of pins that are put back", choices=PIN_KINDS, type="names"),
     ),
     may_grow=True,
     saves_size=False,

@@ -47,9 +47,10 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
 
 
 def _lives_in(entry: Entry, ctx: Context, window: Window) -> str | None:
-    """The file, record or URL that still holds a block's content."""
+    """The file, record or URL that still holds a block's content, as far as the session shows."""
+    changed = {c.key for c in ctx.facts.changes(entry.n) if c.since <= ctx.turn}
     for row in ctx.facts.observations(entry.n):
-        if row.key is None or row.since > ctx.turn:
+        if row.key is None or row.since > ctx.turn or row.key in changed:
             continue
         if entry.kind == "tool_call" and row.effect == "write":
             return row.key

@@ -8,10 +8,11 @@ is another text on every turn and breaks the prefix there every time: it is one 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from ctxview.model import Observation, ResourceChange
-from ctxview.policies.edits import Edit, Later, Replace, Restored
+from ctxview.policies.edits import Aging, Edit, Later, Replace, Restored
 from ctxview.policies.items import Entry
 from ctxview.policies.policy import Context, Param, Params, Policy
 from ctxview.policies.step import Step, Stretch, observing
@@ -37,15 +38,22 @@ def _flag(entry: Entry, ctx: Context) -> Replace | None:
         return None
     row, change = found
     age = ctx.turn - row.turn
-    is_aged = ctx.params["text"] == "age"
-    why = change.reason if change else f"read {_threshold(row, ctx)} or more turns ago"
-    flag = AGED if is_aged else CONSTANT.format(why=why)
-    shown = flag.format(age=age) if is_aged else flag
-    text = Later(("stale", entry.content, flag), lambda: f"{flag}\n{entry.text()}")
+    text: Later | Aging
+    if ctx.params["text"] == "age":
+        shown = AGED.format(age=age)
+        text = Aging(("stale", entry.content, row.turn), partial(_aged, entry, row.turn))
+    else:
+        why = change.reason if change else f"read {_threshold(row, ctx)} or more turns ago"
+        shown = CONSTANT.format(why=why)
+        text = Later(("stale", entry.content, shown), lambda: f"{shown}\n{entry.text()}")
     _, size = ctx.once(("stale", shown), lambda: f"{shown}\n")
     reason = change.reason if change else f"{age} turns old"
     evidence = {"resource": row.key, "turn": row.turn, "because": change.because if change else None}
-    return Replace(entry.n, "flagged", text, "stale", reason, evidence, entry.tokens + size, is_aged)
+    return Replace(entry.n, "flagged", text, "stale", reason, evidence, entry.tokens + size)
+
+
+def _aged(entry: Entry, since: int, turn: int | None) -> str:
+    return f"{AGED.format(age='some' if turn is None else turn - since)}\n{entry.text()}"
 
 
 class _Watch(Step):
@@ -84,7 +92,7 @@ class _Watch(Step):
             entry, last = self._readings[n], self._flagged.pop(n, None)
             edit = _flag(entry, ctx) if _may_be(entry) else None
             if edit is not None:
-                name = self._flagged[n] = edit.text.name if isinstance(edit.text, Later) else edit.text
+                name = self._flagged[n] = edit.text if isinstance(edit.text, str) else edit.text.name
                 if name != last:
                     edits.append(edit)
             elif last is not None:

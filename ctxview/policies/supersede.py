@@ -1,6 +1,7 @@
 """`supersede`: at most one live observation per resource; older ones are placeholders, kept in the audit trail.
 
-In place, so that every call keeps its result and nothing moves; `form=literal` drops them instead. A write is an
+In place, so that every call keeps its result and nothing moves; `form=literal` drops them instead, wherever nothing
+else of the same response would have to go with them. A write is an
 action: its call stays, and only the content in it gives way to a newer one. An edit alone takes nothing's place unless
 asked to (`by=any`), because the text would be gone and only its change be left.
 """
@@ -15,7 +16,7 @@ from ctxview.model import Observation, ResourceChange
 from ctxview.policies.edits import Drop, Edit, Replace
 from ctxview.policies.items import Entry
 from ctxview.policies.policy import Context, Param, Params, Policy
-from ctxview.policies.step import Step, Stretch, observing
+from ctxview.policies.step import Restart, Step, Stretch, observing
 from ctxview.policies.window import Window
 
 PLACEHOLDER: Final = "[superseded file read]"
@@ -63,7 +64,8 @@ def _covers(a: Observation, b: Observation) -> bool:
     return b.first is not None and b.last is not None and a.first <= b.first and b.last <= a.last
 
 
-def _edit(entry: Entry, change: ResourceChange, ctx: Context) -> Edit:
+def _edit(entry: Entry, change: ResourceChange, ctx: Context, siblings: Sequence[Entry]) -> Edit:
+    """`siblings`: the calls of the entry's turn group."""
     params = ctx.params
     reason = f"{change.key}: {change.reason}"
     evidence = {"resource": change.key, "because": change.because, "since": change.since}
@@ -71,9 +73,14 @@ def _edit(entry: Entry, change: ResourceChange, ctx: Context) -> Edit:
         key = ("superseded", entry.n, entry.content, params["placeholder"])
         text, size = ctx.once(key, lambda: without_content(entry.text(), params["placeholder"]))
         return Replace(entry.n, "truncated", text, _RULE, reason, evidence, size)
-    if params["form"] == "literal":
+    if params["form"] == "literal" and not any(_says_more(call, entry, ctx) for call in siblings):
         return Drop(entry.n, _RULE, reason, evidence)
     return Replace(entry.n, "placeholder", params["placeholder"], _RULE, reason, evidence)
+
+
+def _says_more(call: Entry, result: Entry, ctx: Context) -> bool:
+    """Whether a result's going would take more with it than its own call: pairing repair takes a batch as a whole."""
+    return call.n != result.item.call or any(row.effect in _CONTENT for row in _rows(call, ctx))
 
 
 def without_content(arguments: str, placeholder: str) -> str:
@@ -99,11 +106,16 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
         for row in _rows(entry, ctx):
             if row.effect in _CONTENT:
                 newer.setdefault(row.key or "", []).append(row)
+    calls: dict[int, list[Entry]] = {}
+    for entry in window:
+        if entry.kind == "tool_call":
+            calls.setdefault(entry.item.group, []).append(entry)
     edits = []
     for entry in window:
         change = replaced_by(entry, ctx, window.by_n, newer)
         if change is not None:
-            edits.append(_edit(entry, change, ctx))
+            siblings = [e for e in calls.get(entry.item.group, ()) if e.n != entry.n]
+            edits.append(_edit(entry, change, ctx, siblings))
     return edits
 
 
@@ -115,11 +127,20 @@ class _Live(Step):
         self._window: set[int] = set()
         self._newer: dict[str, list[Observation]] = {}
         self._standing: dict[str, list[Entry]] = {}
+        self._is_literal = params["form"] == "literal"
+        self._calls: dict[int, list[Entry]] = {}
+        """The calls of each turn group, for the literal form, which has to know what it would take with a result."""
+        self._torn: set[int] = set()
+        """Turn groups of which a result was dropped."""
 
     def arrive(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
         keys: dict[str, None] = {}
         observations = ctx.facts.observations
         for entry in entries:
+            if self._is_literal and entry.kind == "tool_call":
+                if entry.item.group in self._torn:
+                    raise Restart
+                self._calls.setdefault(entry.item.group, []).append(entry)
             rows = observations(entry.n)
             if not rows:
                 continue
@@ -139,14 +160,19 @@ class _Live(Step):
             for entry in standing if len(standing) > 1 or self._params["by"] == "any" else ():
                 change = replaced_by(entry, ctx, self._window, self._newer)
                 if change is not None:
-                    edits.append(_edit(entry, change, ctx))
+                    siblings = [e for e in self._calls.get(entry.item.group, ()) if e.n != entry.n]
+                    edits.append(_edit(entry, change, ctx, siblings))
+                    if isinstance(edits[-1], Drop):
+                        self._torn.add(entry.item.group)
                     self._standing[key] = [e for e in self._standing[key] if e is not entry]
         return edits
 
     def reform(self, entries: Sequence[Entry], ctx: Context) -> Sequence[Edit]:
         return ()  # what says something of a resource says it in any form
 
-    def heeds(self, stretch: Stretch, ctx: Context) -> Collection[int]:
+    def heeds(self, stretch: Stretch, ctx: Context) -> Collection[int] | None:
+        if self._is_literal:
+            return None
         return {turn for turn, _ in observing(stretch, ctx.facts)}
 
 
@@ -162,7 +188,8 @@ POLICY = Policy(
     step=_step,
     phase="rewrite",
     params=(
-        Param("form", "place", "a placeholder in place, or the literal pattern that drops the result",
+        Param("form", "place", "a placeholder in place, or the literal pattern that drops the result where its "
+              "call stands alone",
               choices=("place", "literal"), type="choice"),
         Param("by", "content", "what takes the place of a reading: newer content, or any newer word on it, an edit's "
               "too", choices=("content", "any"), type="choice"),

@@ -16,6 +16,7 @@ from typing import Any
 from ctxview.model import BlockRow
 from ctxview.policies.edits import Fail
 from ctxview.policies.facts import Facts, pins_at
+from ctxview.policies.items import Entry
 from ctxview.policies.policy import PHASES, Context
 from ctxview.policies.stack import Layer, Stack
 from ctxview.policies.window import newest_request
@@ -99,7 +100,7 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
     mending = None
     if mended:
         repair = Repair(items, shared.groups, base.irregular, record.entry)
-        mending = repair, Guard(record.entry, record.standing, record.own)
+        mending = repair, Guard(record.entry, record.standing, record.own, partial(_left, runners))
     if is_swept:
         stepped = [run for run in runners if isinstance(run, Stepped)]
         sizes = sweep(base, list(zip(stepped, contexts, strict=True)), record, shared.overheads, mending)
@@ -121,10 +122,20 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
             facts=view.facts,
             base=view,
             totals=[0, *map(sub, sizes, shared.overheads[1:])],
+            aged=texts.aged if record.volatile else None,
         )
 
     fired = {label: run.fired for (label, _), run in zip(layers, runners)}
     return Replay(stack, view, facts, make_view, sizes, tuple(kept.failures.found), fired, frozenset(record.volatile))
+
+
+def _left(runners: Sequence[Runner], n: int) -> tuple[int, Entry] | None:
+    """The last layer in whose output a block stands, by number, and the entry; None for those that the first took."""
+    for number in reversed(range(len(runners))):
+        entry = runners[number].left(n)
+        if entry is not None:
+            return number, entry
+    return None
 
 
 def labelled(stack: Stack) -> list[tuple[str, Layer]]:

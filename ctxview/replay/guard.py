@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from ctxview.policies.edits import Drop, Move, Restored
-from ctxview.policies.items import Entry
+from ctxview.policies.items import Entry, same
 from ctxview.replay.change import Delta, Why
 
 LABEL: Final = "guard"
@@ -65,16 +65,22 @@ class Failures:
 
 
 class Guard:
-    """Puts the newest request back where a policy took it."""
+    """Puts the newest request back where a policy took it, as the last layer that kept it had left it."""
 
     def __init__(
-        self, standing: Callable[[int], Entry | None], window: Callable[[], Iterable[Entry]], own: int
+        self,
+        standing: Callable[[int], Entry | None],
+        window: Callable[[], Iterable[Entry]],
+        own: int,
+        left: Callable[[int], tuple[int, Entry] | None],
     ) -> None:
         """`standing` looks a block up in the window before, `window` is all of it; blocks from number `own` on were put
-        in."""
+        in. `left` looks a block up in what the layers leave: the number of the last layer that kept it, and the entry;
+        None where the first took it."""
         self._standing = standing
         self._window = window
         self._own = own
+        self._left = left
         self._back: dict[int, Entry] = {}
         """What the guard alone holds in the window."""
         self._aside: dict[int, Entry] = {}
@@ -93,7 +99,7 @@ class Guard:
         if missing:
             # A result of several blocks, of which one stands for all in another form, is there.
             answered = {e.item.call for e in request if e.item.call >= 0 and self._stands(e.n, delta)}
-            back = {e.n: e for e in missing if e.item.call not in answered}
+            back = self._as_left([e for e in missing if e.item.call not in answered])
             if all(e.role == "assistant" for e in back.values()):
                 back = {}
         if not back and not last:
@@ -101,13 +107,21 @@ class Guard:
         self._back = back
         out = dict(delta)
         for n, entry in back.items():
-            if n in delta or n not in last:
+            if n in delta or not same(entry, last.get(n)):
                 out[n] = (entry, Why(LABEL, Restored(n, "newest-request", "the newest request is always sent")))
         for n in last:
             if n not in back and n not in delta:
                 out[n] = (None, Why(LABEL, Drop(n, "request-over", "no longer the newest request", {})))
         self._make_way(delta, request, out)
         return out
+
+    def _as_left(self, missing: Sequence[Entry]) -> dict[int, Entry]:
+        """Of the parts of one result, those that were kept the longest: they stand for the others."""
+        left = {e.n: self._left(e.n) or (-1, e) for e in missing}
+        longest: dict[int, int] = {}
+        for e in missing:
+            longest[e.item.call] = max(longest.get(e.item.call, -1), left[e.n][0])
+        return {e.n: left[e.n][1] for e in missing if e.item.call < 0 or left[e.n][0] == longest[e.item.call]}
 
     def _stands(self, n: int, delta: Delta) -> bool:
         """Whether a block is in the window without the guard's doing."""
@@ -120,8 +134,9 @@ class Guard:
         """Nothing that was put in comes to stand between a call and its result: it goes behind the pairs that came
         back, as long as they are there."""
         back, last, self._aside = self._back, self._aside, {}
-        asked = {e.n: e for e in request}
-        pairs = [(asked[e.item.call], e) for e in request if e.item.call in asked and {e.n, e.item.call} & back.keys()]
+        asked = {e.n: back.get(e.n, e) for e in request}
+        results = [e for e in asked.values() if e.item.call in asked]
+        pairs = [(asked[e.item.call], e) for e in results if {e.n, e.item.call} & back.keys()]
         if pairs:
             standing = {e.n: e for e in self._window()} | last
             for n, (entry, _) in out.items():

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol, cast
 
-from ctxview.policies.edits import Drop, Drops, Edit, Fail, Insert, Move, Renew, Replace, Restored, Tag
+from ctxview.model import EditRow
+from ctxview.policies.edits import Aging, Drop, Drops, Edit, Fail, Insert, Move, Renew, Replace, Restored, Tag
 from ctxview.policies.items import Entry, same
 from ctxview.policies.policy import Context
 from ctxview.policies.stack import Layer
@@ -33,6 +34,10 @@ class Runner(Protocol):
     """Turns on which it changed something."""
 
     def update(self, delta: Delta, ctx: Context) -> Delta: ...
+
+    def left(self, n: int) -> Entry | None:
+        """A block as it stands in the output; None when it does not."""
+        ...
 
 
 class Tools:
@@ -110,7 +115,8 @@ class _Base:
                 entry = self._inserted(edit, pos, ctx, suffix) if isinstance(edit, Insert) else None
                 if isinstance(edit, Move):
                     old = window.by_n[edit.n]
-                    entry = Entry(old.item, pos, old.tokens, old.form, old.content, old.covers, old.volatile)
+                    covers, volatile = old.covers, old.volatile
+                    entry = Entry(old.item, pos, old.tokens, old.form, old.content, covers, volatile, old.cause)
                 if entry is not None:
                     found[entry.n] = (entry, Why(self.label, edit))
         return found
@@ -122,7 +128,8 @@ class _Base:
     def _replaced(self, old: Entry, edit: Replace, ctx: Context, why: Why) -> Entry:
         content = self.tools.texts.keep(edit.text)
         tokens = self.tools.texts.size(content, ctx.count) if edit.tokens is None else edit.tokens
-        return Entry(old.item, old.pos, tokens, edit.form, content, old.covers, edit.volatile, why)
+        ages = isinstance(edit.text, Aging)
+        return Entry(old.item, old.pos, tokens, edit.form, content, old.covers, ages, why)
 
     def _inserted(self, edit: Insert, pos: float, ctx: Context, suffix: str) -> Entry:
         content = self.tools.texts.keep(edit.text)
@@ -180,6 +187,10 @@ class _Base:
 
 class Recompute(_Base):
     """Plans from the whole input window, every turn anew, and says what differs from the turn before."""
+
+    def left(self, n: int) -> Entry | None:
+        made = self._last.get(n)
+        return self.input.by_n.get(n) if made is None else made[0]
 
     def update(self, delta: Delta, ctx: Context) -> Delta:
         self.input.change(delta)
@@ -289,6 +300,12 @@ class Stepped(_Base):
         known = self.input.by_n.get(n)
         return self.tools.arrived[n][1] if known is None else known  # what waits has come quietly
 
+    def left(self, n: int) -> Entry | None:
+        made = self._last.get(n)
+        if made is not None:
+            return made[0]
+        return self.input.by_n.get(n) or next((e for e in reversed(self._waiting) if e.n == n), None)
+
     def _catch_up(self) -> None:
         if self._waiting:
             self.input.extend(self._waiting)
@@ -388,8 +405,8 @@ class Sticky(_Base):
 
     def __init__(self, layer: Layer, label: str, places: Places, tools: Tools) -> None:
         super().__init__(layer, label, places, tools)
-        self._mine: set[int] = set()
-        """Blocks in a form that this layer gave them."""
+        self._mine: dict[int, Entry] = {}
+        """Blocks in a form or at a place that this layer gave them, as its input has them."""
         self._gone: set[int] = set()
         """Blocks of the input that this layer dropped."""
 
@@ -399,12 +416,14 @@ class Sticky(_Base):
         for n, (entry, why) in delta.items():
             if entry is None:
                 self._gone.discard(n)
-                self._mine.discard(n)
+                self._mine.pop(n, None)
                 window.take(n)
                 out[n] = (None, why)
-            elif n not in self._gone and n not in self._mine:
-                window.put(entry)
-                out[n] = (entry, why)
+            elif n not in self._gone:
+                changed = self._changed(entry, isinstance(why, EditRow)) if n in self._mine else entry
+                if changed is not None:
+                    window.put(changed)
+                    out[n] = (changed, why)
         if not self.fires(window, ctx):
             return out
         edits = self.policy.plan(Window(list(window.entries)), ctx)
@@ -417,13 +436,32 @@ class Sticky(_Base):
         for n, (entry, why) in new.items():
             if entry is None:
                 self._gone.add(n)
-                self._mine.discard(n)
+                self._mine.pop(n, None)
                 window.take(n)
             else:
-                self._mine.add(n)
+                if n in window.by_n:
+                    self._mine.setdefault(n, window.by_n[n])
                 window.put(entry)
             out[n] = (entry, why)
         return out
+
+    def left(self, n: int) -> Entry | None:
+        return self.input.by_n.get(n)
+
+    def _changed(self, entry: Entry, by_log: bool) -> Entry | None:
+        """What a change of the input makes of a block that this layer replaced or moved: the log's own edits hold, and
+        so does what a layer before makes shorter still. None where the block stands as this layer left it."""
+        n = entry.n
+        before, mine = self._mine[n], self.input.by_n[n]
+        self._mine[n] = entry
+        is_longer = mine.content != before.content and entry.tokens > mine.tokens
+        if same(before, entry) or (is_longer and not by_log):
+            return None
+        if mine.pos != before.pos and entry.pos == before.pos:
+            covers, volatile, cause = entry.covers, entry.volatile, entry.cause
+            return Entry(entry.item, mine.pos, entry.tokens, entry.form, entry.content, covers, volatile, cause)
+        del self._mine[n]
+        return entry
 
 
 def _with_news(why: Why, before: tuple[Entry | None, Why] | None) -> Why:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -47,9 +48,11 @@ class Stays:
         base: SessionView | None = None,
         texts_many: Callable[[Collection[int]], Mapping[int, str]] | None = None,
         totals: Sequence[int] | None = None,
+        aged: Callable[[int, int], int] | None = None,
     ) -> None:
         """`texts_many` reads several texts at once, where their source can; it may leave out unknown keys. `totals`:
-        what the windows of turns 0 .. now count, where that is known already."""
+        what the windows of turns 0 .. now count, where that is known already. `aged`: the key of a text as it reads at
+        a turn, where some texts depend on it."""
         self.row = row
         self.turns = _fixed(turns)
         self.blocks = _fixed(blocks)
@@ -64,6 +67,7 @@ class Stays:
         self.facts = facts if facts is not None else Facts(tuple(find_pins(self.blocks).values()))
         """Without facts, what can be told from the blocks' places alone."""
         self._totals = totals
+        self._aged = aged
         self._texts = texts
         self._texts_many = texts_many
         self._previews: dict[int, str] = {}
@@ -116,7 +120,13 @@ class Stays:
 
     def spans_at(self, turn: int) -> list[SpanRow]:
         """The spans of the window at `turn`, in window order."""
-        return pick(self.spans, self.standing(turn))
+        found = pick(self.spans, self.standing(turn))
+        return found if self._aged is None else [self.as_of(span, turn) for span in found]
+
+    def as_of(self, span: SpanRow, turn: int) -> SpanRow:
+        """A span with the text that it has at `turn`, where that depends on the turn."""
+        content = span.content if self._aged is None else self._aged(span.content, turn)
+        return span if content == span.content else replace(span, content=content)
 
     def standing(self, turn: int) -> list[int]:
         """Indexes into `spans` of the window at `turn`, in window order."""

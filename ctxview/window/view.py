@@ -73,7 +73,7 @@ class SessionView(Sizes, Pairs, Texts):
         self, span: SpanRow, pairing: Pairing, turn: int, index: int = 0, position: int | None = None
     ) -> WindowBlock:
         """One block of the window at `turn`, for a view that has its spans and shows few of many."""
-        block = self.blocks[span.block]
+        block, span = self.blocks[span.block], self.as_of(span, turn)
         entered, leaves, left_by = self._stay(span)
         pin = self.facts.pin_at(block.n, turn)
         change = self.facts.change_at(block.n, turn)
