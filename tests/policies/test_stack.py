@@ -89,7 +89,7 @@ def test_an_unknown_parameter_is_named_with_the_nearest_and_all() -> None:
         ("lifetime:kinds=tool_call", "lifetime:kinds=tool_call cannot be", "kinds takes tool_result | note"),
         ("pin-goal:n=1_0", "pin-goal:n=1_0 cannot be", "n takes 1 or more"),
         ("pin-goal:n=٣", "pin-goal:n=٣ cannot be", "n takes 1 or more"),
-        ("compact-groups:trigger=0_1.5", "compact-groups:trigger=0_1.5 cannot be", "trigger takes 0.1..1"),
+        ("compact-groups:trigger=0_0.5", "compact-groups:trigger=0_0.5 cannot be", "trigger takes 0.1..1"),
     ],
 )
 def test_a_value_that_cannot_be_is_answered_with_the_range(text: str, cause: str, fix: str) -> None:
