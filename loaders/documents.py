@@ -38,7 +38,7 @@ class Records:
         for issue in self._issues:
             report(issue)
         if self._raw is None:
-            if size := size_of(self.file):
+            if size := self.file.size:
                 yield Raw(1, 0, None, "unreadable", size)
             return
         inner = self._unwrap(self._raw.value)
@@ -54,7 +54,7 @@ class Meter:
 
     def __init__(self, file: SourceFile) -> None:
         self._file = file.name
-        self._total = size_of(file)
+        self._total = file.size
         self._said = 0
 
     def at(self, done: int) -> Iterator[Progress]:
@@ -66,11 +66,3 @@ class Meter:
     def end(self) -> Progress:
         """The file is done."""
         return Progress(self._file, self._total, self._total)
-
-
-def size_of(file: SourceFile) -> int:
-    """Bytes of a file; 0 when it went away."""
-    try:
-        return file.size
-    except OSError:
-        return 0

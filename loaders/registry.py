@@ -51,14 +51,11 @@ def plugin_faults() -> tuple[str, ...]:
 
 
 def detect(file: SourceFile) -> Loader | None:
-    """The loader most sure of `file`, the first of equals; None when none is sure enough, or when it cannot be read.
+    """The loader most sure of `file`, the first of equals; None when none is sure enough. Raises OSError.
 
     Loaders see the file's beginning as UTF-8 without a byte order mark, whatever it is on disk.
     """
-    try:
-        head, _ = utf8_head(file.head())
-    except OSError:
-        return None
+    head, _ = utf8_head(file.head())
     best: Loader | None = None
     most = 0.0
     for loader in all_loaders():

@@ -28,10 +28,13 @@ class SourceFile:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Bytes at this moment; 0 for a file that is gone."""
         if self.data is not None:
             return len(self.data)
-        return self.path.stat().st_size if self.path is not None else 0
+        try:
+            return self.path.stat().st_size if self.path is not None else 0
+        except OSError:
+            return 0
 
     def open(self) -> BinaryIO:
         """A fresh binary stream from the start. Raises OSError."""

@@ -98,7 +98,12 @@ def _open_known(place: Path, inputs: Inputs, say: Say, *, is_named: bool) -> Tra
     if not place.exists():
         return None
     try:
-        store = Store.open(place)
+        known = Store.open(place)
+        try:
+            return _as_it_is(known, place, inputs, say, is_named=is_named)
+        except BaseException:
+            known.close()
+            raise
     except OutdatedError as error:
         say(f"reading the trace anew: {error.cause}")
         return None
@@ -107,6 +112,10 @@ def _open_known(place: Path, inputs: Inputs, say: Say, *, is_named: bool) -> Tra
             raise UsageError(error.cause, "name another file for --db") from None
         say(f"reading the trace anew: {error.cause}")
         return None
+
+
+def _as_it_is(store: Store, place: Path, inputs: Inputs, say: Say, *, is_named: bool) -> Trace | None:
+    """The trace of an opened database, unless that is out of date. Raises UnreadableError when it is damaged."""
     meta = json.loads(store.meta("inputs") or "null") or {}
     if inputs.is_lasting and meta == _identity(inputs):  # what came through a pipe is another thing each time
         os.utime(place)  # the least recently used are pruned first

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from ctxview.errors import UsageError
+from ctxview.errors import UnreadableError, UsageError
 from ctxview.loaders.companions import beside
 from ctxview.loaders.discover import PIPE_LIMIT, discover
 from ctxview.loaders.source import SourceFile
@@ -41,11 +41,15 @@ class Inputs:
         return bool(self.files) and all(f.path is not None for f in self.files)
 
     def stamp(self) -> list[list[str | int]]:
-        """Path, size in bytes, time of change in ns and inode of each file. Raises OSError when one is gone."""
+        """Path, size in bytes, time of change in ns and inode of each file. Raises UnreadableError when one is gone."""
         stamps: list[list[str | int]] = []
         for file in self.files:
             if file.path is not None:
-                stat = file.path.stat()
+                try:
+                    stat = file.path.stat()
+                except OSError as error:
+                    cause = f"{file.name} cannot be read any more: {error.strerror or error}"
+                    raise UnreadableError(cause, "open the trace again, with the files that are there now") from error
                 stamps.append([str(file.path.resolve()), stat.st_size, stat.st_mtime_ns, stat.st_ino])
         return stamps
 

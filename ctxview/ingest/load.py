@@ -29,6 +29,8 @@ class _File:
 
     file: SourceFile
     format: str | None
+    size: int = 0
+    """Bytes when it was found: it may change while it is read."""
     counts: Tally[str] = field(default_factory=Tally)
     known: Tally[str] = field(default_factory=Tally)
     unknown: Tally[str] = field(default_factory=Tally)
@@ -44,7 +46,7 @@ class _File:
         return FileRow(
             path=self.file.name,
             format=self.format,
-            bytes=self.file.size,
+            bytes=self.size,
             records=self.counts.total(),
             window=self.counts["window"],
             duplicates=self.counts["duplicate"],
@@ -95,6 +97,16 @@ def _nothing_read(inputs: Inputs, ingest: _Ingest) -> UnreadableError:
     )
 
 
+def _shortened(read: _File) -> Issue | None:
+    """What to say of a file that lost its end under the reader. One that was removed stays readable while it is open,
+    and is said to be gone by whoever opens it later."""
+    size, path = read.file.size, read.file.path
+    if size >= read.size or path is None or not path.exists():
+        return None
+    reason = f"it became shorter while it was read ({read.size:,} bytes, then {size:,}): some of it is not shown"
+    return Issue(read.file.name, None, None, "error", reason)
+
+
 class _Ingest:
     """The state of one reading."""
 
@@ -125,7 +137,7 @@ class _Ingest:
             except OSError as error:
                 self.issues.append(Issue(file.name, None, None, "error", f"cannot be read: {error.strerror or error}"))
                 continue
-            self._files[file.name] = _File(file, loader.name if loader else None)
+            self._files[file.name] = _File(file, loader.name if loader else None, file.size)
             if loader is None:
                 reason = f"not a transcript that ctxview knows: {explain_unknown(file)}"
                 self.issues.append(Issue(file.name, None, None, "error", reason))
@@ -148,6 +160,7 @@ class _Ingest:
                 self._feed(event)
                 if self._contents.pump():
                     self._settle()
+        self.issues += filter(None, (_shortened(self._files[file.name]) for file in source.files))
 
     def _feed(self, event: SessionEvent) -> None:
         session = self._sessions.get(event.session)
@@ -162,7 +175,8 @@ class _Ingest:
     def _file(self, name: str, loader: Loader) -> _File:
         """The tally of a file; a loader may take in files that lie beside the named ones."""
         if name not in self._files:
-            self._files[name] = _File(SourceFile(name=name, path=Path(name)), loader.name)
+            file = SourceFile(name=name, path=Path(name))
+            self._files[name] = _File(file, loader.name, file.size)
         return self._files[name]
 
     def _settle(self) -> None:

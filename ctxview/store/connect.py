@@ -33,6 +33,10 @@ LARGE_BLOCK_BYTES: Final = 262_144
 """The same for a large trace, whose numbers DuckDB packs closer then."""
 
 
+DAMAGE: Final = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
+"""Errors that are the database's own, not of what was asked of it."""
+
+
 class OutdatedError(UnreadableError):
     """A ctxview database that this version cannot use: unfinished, or of another schema. Make it anew."""
 
@@ -110,6 +114,12 @@ def open_existing(path: Path) -> duckdb.DuckDBPyConnection:
         con.close()
         raise OutdatedError(f"{path} was never finished", again)
     return con
+
+
+def damaged(path: Path, error: duckdb.Error) -> UnreadableError:
+    """What to raise when a database that was opened cannot be read any more: it was cut short, or overwritten."""
+    cause = f"the database {path} cannot be read any more: {_first_line(error)}"
+    return UnreadableError(cause, "remove it and open the trace again: the database is made from it")
 
 
 def _first_line(error: duckdb.Error) -> str:

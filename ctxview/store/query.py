@@ -14,7 +14,7 @@ from typing import Any, Final
 import duckdb
 
 from ctxview.errors import UsageError
-from ctxview.store.connect import connect, script
+from ctxview.store.connect import DAMAGE, connect, script
 from ctxview.text import replace_surrogates
 
 MOST_ROWS: Final = 10_000
@@ -65,7 +65,7 @@ def ask(
             stuck(reason)
             running.join()
         raise
-    if isinstance(running.error, duckdb.Error):
+    if isinstance(running.error, duckdb.Error) and not isinstance(running.error, DAMAGE):
         raise _refused(running.error) from None
     if running.error is not None:
         raise running.error

@@ -28,6 +28,7 @@ from ctxview.store import rows as r
 from ctxview.store.connect import (
     BLOCK_BYTES,
     BUILD_MEMORY,
+    DAMAGE,
     LARGE_BLOCK_BYTES,
     MEGABYTE,
     MEMORY,
@@ -35,6 +36,7 @@ from ctxview.store.connect import (
     Building,
     UnkeptError,
     connect,
+    damaged,
     open_existing,
     script,
 )
@@ -61,8 +63,16 @@ class Store:
     turns. A batch is written whole or not at all.
     """
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, building: Building | None = None, memory: int = MEMORY) -> None:
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        building: Building | None = None,
+        memory: int = MEMORY,
+        opened: Path | None = None,
+    ) -> None:
         self._con = con
+        self._opened = opened
+        """The finished file that is read."""
         self._building = building
         self._finished = False
         self._guard = threading.Lock()  # making cursors
@@ -106,7 +116,7 @@ class Store:
     def open(cls, path: Path) -> Store:
         """A finished file, to read. Raises UnreadableError when it is none; when it is ours, but unfinished or of
         another schema version, the error is an OutdatedError."""
-        return cls(open_existing(path))
+        return cls(open_existing(path), opened=path)
 
     @classmethod
     def _fresh(cls, con: duckdb.DuckDBPyConnection, building: Building | None, memory: int) -> Store:
@@ -415,6 +425,10 @@ class Store:
             cursor = self._con.cursor()
         try:
             yield cursor
+        except DAMAGE as error:
+            if self._opened is None:
+                raise
+            raise damaged(self._opened, error) from error
         finally:
             cursor.close()
 

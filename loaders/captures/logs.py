@@ -11,7 +11,7 @@ from typing import Final
 
 from ctxview.loaders.captures.envelopes import unwrap
 from ctxview.loaders.captures.litellm import is_completion, time_of
-from ctxview.loaders.documents import Records, size_of
+from ctxview.loaders.documents import Records
 from ctxview.loaders.shapes import as_str, dig
 from ctxview.loaders.source import SourceFile
 
@@ -59,7 +59,7 @@ class Logs:
         if number in self._held:
             return self._held[number]
         log = Log(self._files[number])
-        size = size_of(log.file)
+        size = log.file.size
         if log.document is None or size <= self._room:
             self._held[number] = log
             self._room -= size if log.document is not None else 0

@@ -100,9 +100,10 @@ def test_an_unknown_file_is_described(content: bytes, looks_like: str) -> None:
     assert explain_unknown(data(content)) == looks_like
 
 
-def test_a_file_that_cannot_be_read_is_nobodys(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_no_matter_of_its_format(tmp_path: Path) -> None:
     gone = SourceFile("gone", tmp_path / "gone")
-    assert detect(gone) is None
+    with pytest.raises(FileNotFoundError):
+        detect(gone)
     assert explain_unknown(gone) == "a file that cannot be read (No such file or directory)"
 
 
