@@ -204,6 +204,7 @@ class PolicyScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         self._input.display = False
         self._stacks.changed = self.follow
+        self._stacks.prepare()
         self.tell()
 
     def on_unmount(self) -> None:

@@ -31,6 +31,8 @@ RECORDED: Final = "recorded"
 HONEST: Final = "recorded answers stay as they are; behaviour is not re-simulated"
 _KEPT: Final = 8
 """Stacks whose windows are kept: a view holds the spans of a whole session."""
+_READY_BLOCKS: Final = 40_000
+"""Sessions of more blocks are made ready when the policies are opened: what that takes is memory for each block."""
 _UNDO: Final = 100
 _NAMED: Final = 8
 """Protected blocks that a failure names."""
@@ -149,7 +151,8 @@ class Stacks:
         self.shown, self.fault, self.wanted = None, "", RECORDED
         if focus.stack == RECORDED:
             self._main.show_scene(scene, focus)
-            self._main.call_after_refresh(self._prepare, scene)
+            if len(scene.view.blocks) <= _READY_BLOCKS:
+                self._main.call_after_refresh(self.prepare)
             return
         block = focus.block if focus.block is not None and _has(scene, focus.block) else None
         self._main.show_scene(scene, replace(focus, stack=RECORDED, block=block))
@@ -183,14 +186,15 @@ class Stacks:
         self.fetch(stack.text, lambda alternate: self._show(alternate, focus))
         return True
 
-    def _prepare(self, scene: Scene) -> None:
+    def prepare(self) -> None:
         """While the person reads, make the first stack that is asked for as quick as the next."""
+        view = self.recorded.view
 
         def work(stop: Callable[[], bool]) -> None:
             from ctxview.replay import prepare
 
             with _one_at_a_time:
-                prepare(scene.view, stop)
+                prepare(view, stop)
 
         self._main.ctxview.compute("prepare", work, lambda _: None)
 
