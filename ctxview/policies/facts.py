@@ -24,7 +24,8 @@ class LedgerRow:
     since: int
     """First turn whose window can know of it."""
     blocks: tuple[int, ...] = ()
-    """Blocks whose content lives on in the row: the note-taking call, the reads of its source."""
+    """Blocks whose content lives on in the row: the note-taking call. Of what was read in its source, the row holds one
+    finding only."""
 
     @property
     def line(self) -> str:

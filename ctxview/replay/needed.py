@@ -61,8 +61,11 @@ class _Shown:
         """Since when it does not stand at `turn` although it did, or should have, before; None when it stands."""
         if self.stands(block, turn):
             return None
-        ends = [s.end for s in self._view.life(block) if s.end <= turn and self._is_own(block, s)]
-        return max(ends, default=None)
+        stays = [s for s in self._view.life(block) if s.start <= turn]
+        ends = [s.end for s in stays if s.end <= turn and self._is_own(block, s)]
+        if not ends:  # it was replaced before any call saw it
+            return min((max(1, s.start) for s in stays), default=None)
+        return max(ends)
 
     def _is_own(self, block: int, span: SpanRow) -> bool:
         return span.form in READABLE or span.content == self._view.blocks[block].content
@@ -88,7 +91,7 @@ def _quotes(view: SessionView, shown: _Shown, shared: Prepared) -> Iterator[tupl
     items = shared.items
     if sum(item.row.chars for item in items) > _MOST_CHARS:
         return
-    if not any(s.end <= view.last and s.block < len(items) for s in view.spans):
+    if not any(s.block < len(items) and (s.end <= view.last or s.form not in READABLE) for s in view.spans):
         return
     sources: dict[str, list[int]] = {}
     written: dict[str, list[int]] = {}

@@ -19,6 +19,8 @@ _Cause = Why | EditRow | Renewals
 _CUT: Final = 4
 """Values of one cut in the flat list of them. Long sessions have 100,000s of spans, edits and cuts: too many for an
 object each."""
+_LESS: Final = frozenset({"placeholder", "pointer", "truncated"})
+"""Forms that say less than the block does. A flag, another place or the block's own text again takes nothing away."""
 Held: TypeAlias = tuple[int, Entry]
 """A span under way: its first turn, and what stands."""
 
@@ -131,7 +133,7 @@ class Record:
                         seen[n] = 1
                     dropped += 1
                     continue
-                cleared += n < own
+                cleared += n < own and entry.form in _LESS and entry.content != old.content
             if n < own:
                 seen[n] = 1
             else:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import Final, NamedTuple
 
 from ctxview.model import KINDS, Stretch
 from ctxview.window.limits import limit_of
@@ -25,8 +26,28 @@ class Tokens:
     calibrated: int | None
     """factor x counted, once the audit has fitted a factor for the stretch."""
     unlogged: int | None
-    """recorded - round(factor x counted), factor 1 before calibration: what was sent and never logged."""
+    """recorded - round(factor x counted), factor 1 before calibration: what was sent and never logged. Below 0 where
+    more was counted than the provider did. Simulated windows take it from the recorded one: all of it, or where it is
+    below 0 the same share."""
     limit: int | None
+
+
+class Rest(NamedTuple):
+    """What a recorded size says beside the scaled count: the same for every stack's window of that turn."""
+
+    share: float
+    """1.0, or below it where more was counted than the provider did."""
+    tokens: int
+    """What was sent and never logged; never below 0."""
+    turn: int
+    """Whose call tells: the turn itself, or for one without usage the newest earlier one that has; 0 for none."""
+
+    def size(self, scaled: int) -> int:
+        """The tokens of a window whose blocks come to `scaled`."""
+        return round(self.share * scaled) + self.tokens
+
+
+_UNKNOWN: Final = Rest(1.0, 0, 0)
 
 
 class Sizes(Stays):
@@ -64,7 +85,8 @@ class Sizes(Stays):
         scaled = round(self.factor(turn) * counted)
         unlogged = None if recorded is None else recorded - scaled
         if self.base is not None:
-            unlogged = self.base.tokens(turn).unlogged
+            rest = self.base.own_rest(turn)
+            unlogged = None if rest is None else rest.size(scaled) - scaled
         return Tokens(recorded, counted, scaled if fitted else None, unlogged, self.limit)
 
     def by_kind(self, turn: int) -> dict[str, int | None]:
@@ -87,20 +109,47 @@ class Sizes(Stays):
         if sizes.recorded is not None:
             return sizes.recorded
         scaled = round(self.factor(turn) * sizes.counted)
-        return scaled if self.base is None else scaled + (sizes.unlogged or 0)
+        return scaled + (sizes.unlogged or 0)
 
     @cached_property
     def sizes(self) -> Sequence[int]:
         """`size` of turns 0 .. now (index 0 is unused)."""
         sizes = list(self._scaled)
-        for call in (self.base or self).turns[: self.last]:
-            if call.recorded is None:
-                continue
-            if self.base is None:
-                sizes[call.turn] = call.recorded
-            else:
-                sizes[call.turn] += call.recorded - self.base._scaled[call.turn]
+        if self.base is None:
+            for call in self.turns:
+                if call.recorded is not None:
+                    sizes[call.turn] = call.recorded
+            return sizes
+        for turn, (share, tokens, told_by) in enumerate(self.rests):
+            if turn == told_by:
+                sizes[turn] = round(share * sizes[turn]) + tokens
         return sizes
+
+    def own_rest(self, turn: int) -> Rest | None:
+        """What the recorded size of `turn` says beside the scaled count; None where there is none."""
+        if self.base is not None:
+            return self.base.own_rest(turn)
+        call = self.turn(turn)
+        if call is None or call.recorded is None:
+            return None
+        return _rest(call.recorded, round(self.factor(turn) * self.counted(turn)), turn)
+
+    @cached_property
+    def rests(self) -> Sequence[Rest]:
+        """For turns 0 .. last: what the newest recorded size by then says beside the scaled count."""
+        if self.base is not None:
+            return self.base.rests
+        found, scaled = [_UNKNOWN], self._scaled
+        for call in self.turns:
+            found.append(found[-1] if call.recorded is None else _rest(call.recorded, scaled[call.turn], call.turn))
+        return found
+
+    @cached_property
+    def estimates(self) -> Sequence[int]:
+        """`size` of turns 0 .. last, for comparing turns with each other: what was never logged does not vanish on a
+        turn without usage, it is carried on from the newest call that has some."""
+        sizes, scaled = self.sizes, self._scaled
+        return [sizes[turn] if rest.turn == turn else rest.size(scaled[turn]) for turn, rest in enumerate(self.rests)]
 
     @cached_property
     def _scaled(self) -> Sequence[int]:
@@ -135,8 +184,12 @@ class Sizes(Stays):
     @cached_property
     def counted_series(self) -> Mapping[str, Sequence[int]]:
         """Counted tokens of each kind for turns 0 .. now (index 0 is unused and 0)."""
-        deltas: dict[str, array[int]] = {kind: array("q", bytes(8 * (self.now + 2))) for kind in KINDS}
-        by_block = [deltas[kind] for kind in column(self.blocks, "kind")]
+        return self.series(KINDS, column(self.blocks, "kind"))
+
+    def series(self, names: Sequence[str], of: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        """Counted tokens of groups of blocks for turns 0 .. now. `of` names each block's group."""
+        deltas: dict[str, array[int]] = {name: array("q", bytes(8 * (self.now + 2))) for name in names}
+        by_block = [deltas[name] for name in of]
         now = self.now
         for block, start, end, tokens in zip(self._blocks, self._starts, self._ends, column(self.spans, "tokens")):
             if start >= end or start > now:
@@ -145,7 +198,7 @@ class Sizes(Stays):
             delta[start] += tokens
             if end <= now:
                 delta[end] -= tokens
-        return {kind: array("q", accumulate(delta)) for kind, delta in deltas.items()}
+        return {name: array("q", accumulate(delta)) for name, delta in deltas.items()}
 
     @cached_property
     def peak(self) -> tuple[int, int] | None:
@@ -168,6 +221,10 @@ class Sizes(Stays):
             return self.base._kinds_of_count | {block.estimated for block in own if block.tokens}
         blocks = zip(column(self.blocks, "tokens"), column(self.blocks, "estimated"))
         return frozenset({bool(is_estimated) for tokens, is_estimated in blocks if tokens})
+
+
+def _rest(recorded: int, scaled: int, turn: int) -> Rest:
+    return Rest(1.0, recorded - scaled, turn) if recorded >= scaled else Rest(recorded / scaled, 0, turn)
 
 
 def _apportion(parts: Mapping[str, int], total: int) -> dict[str, int]:
