@@ -25,7 +25,7 @@ from ctxview.replay.guard import Failures, Guard
 from ctxview.replay.inserted import Inserted
 from ctxview.replay.layers import Runner, Stepped, Tools, can_sweep, runner
 from ctxview.replay.order import Places
-from ctxview.replay.prepared import prepared
+from ctxview.replay.prepared import overheads, prepared
 from ctxview.replay.record import CutLog, EditLog, Record
 from ctxview.replay.repair import Repair
 from ctxview.replay.result import Replay, SimulatedTurns
@@ -49,8 +49,10 @@ def replay(
     """
     known = facts if facts is not None else facts_of(view)
     if stack.is_recorded:
-        sizes = [view.counted(t) for t in range(1, view.now + 1)]
-        return Replay(stack, view, known, lambda: view, sizes, fired={"recorded": len(view.cuts)})
+        unlogged = overheads(view)
+        sizes = [view.counted(t) + unlogged[t] for t in range(1, view.now + 1)]
+        fired: dict[int, int | None] = dict.fromkeys(cut.turn for cut in view.cuts if cut.turn <= view.last)
+        return Replay(stack, view, known, lambda: view, sizes, firings={"recorded": fired})
     with _no_collection():
         return _walk(view, stack, known, count or counter(), naive)
 
@@ -125,8 +127,13 @@ def _walk(view: SessionView, stack: Stack, facts: Facts, count: Callable[[str], 
             aged=texts.aged if record.volatile else None,
         )
 
-    fired = {label: run.fired for (label, _), run in zip(layers, runners)}
-    return Replay(stack, view, facts, make_view, sizes, tuple(kept.failures.found), fired, frozenset(record.volatile))
+    for run in runners:
+        run.fired.pop(view.now, None)  # that window was never sent
+    return Replay(
+        stack, view, facts, make_view, sizes, tuple(kept.failures.found),
+        {label: run.fired for (label, _), run in zip(layers, runners)}, mending[0].mended if mending else {},
+        frozenset(record.volatile),
+    )  # fmt: skip
 
 
 def _left(runners: Sequence[Runner], n: int) -> tuple[int, Entry] | None:

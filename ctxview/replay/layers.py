@@ -30,8 +30,8 @@ Overlay = dict[int, tuple[Entry | None, Why]]
 class Runner(Protocol):
     """A layer over time."""
 
-    fired: int
-    """Turns on which it changed something."""
+    fired: dict[int, int | None]
+    """Turns on which it changed something, each with the tokens that its trigger saw; None without such a trigger."""
 
     def update(self, delta: Delta, ctx: Context) -> Delta: ...
 
@@ -67,7 +67,9 @@ class _Base:
         self.places = places
         self.tools = tools
         self.input = Ordered()
-        self.fired = 0
+        self.fired: dict[int, int | None] = {}
+        self._seen: int | None = None
+        """The tokens that the trigger saw on this turn."""
         self._tagged: set[tuple[int | None, str]] = set()
         self._would_grow = False
         self._is_on = False
@@ -78,11 +80,12 @@ class _Base:
     def fires(self, window: Ordered, ctx: Context) -> bool:
         size = window.tokens + ctx.overhead
         above, begin = self.layer.params.get("above"), self.layer.params.get("from")
+        when = self.policy.when
+        self._seen = None if above is None and when is None else size
         if above is not None:
             self._is_on = size > (above if begin is None or self._is_on else begin)
             if not self._is_on:
                 return False
-        when = self.policy.when
         return when is None or when(size, ctx)
 
     def overlay(self, edits: Sequence[Edit], window: Ordered, ctx: Context, suffix: str = "") -> Overlay:
@@ -161,7 +164,7 @@ class _Base:
         self._would_grow = True
         return {}
 
-    def difference(self, delta: Delta, new: Overlay) -> Delta:
+    def difference(self, delta: Delta, new: Overlay, turn: int) -> Delta:
         """The output's changes, when `new` takes the place of the last overlay."""
         last = self._last
         self._last = new
@@ -181,7 +184,8 @@ class _Base:
                     out[n] = (self.input.by_n[n], Why(self.label, Restored(n)))
                 elif last[n][0] is not None:
                     out[n] = (None, Why(self.label, Drop(n, "withdrawn", "no longer put in", {})))
-        self.fired += changed
+        if changed:
+            self.fired[turn] = self._seen
         return out
 
 
@@ -199,7 +203,7 @@ class Recompute(_Base):
             edits = self.policy.plan(Window(list(self.input.entries)), ctx)
             if edits:
                 new = self.checked(self.overlay(edits, self.input, ctx), self.input, ctx)
-        return self.difference(delta, new)
+        return self.difference(delta, new, ctx.turn)
 
 
 class Stepped(_Base):
@@ -266,7 +270,8 @@ class Stepped(_Base):
             edits = self._step.arrive(entries, ctx)
         except Restart:
             return None
-        self.fired += bool(edits)
+        if edits:
+            self.fired[ctx.turn] = None
         return edits
 
     def take(self, edits: Sequence[Edit] | None, ctx: Context) -> Delta:
@@ -350,7 +355,8 @@ class Stepped(_Base):
         out = {n: change for n, change in delta.items() if n not in last or n in let_go} if reformed else dict(delta)
         if edits:
             out.update({n: change for n, change in self._increment(edits, ctx).items() if n not in let_go})
-            self.fired += len(edits) > len(let_go)
+            if len(edits) > len(let_go):
+                self.fired[ctx.turn] = None
         return out
 
     def _increment(self, edits: Sequence[Edit], ctx: Context) -> Delta:
@@ -390,7 +396,7 @@ class Stepped(_Base):
         self._is_spent = False
         self._placed = {}
         edits = self._step.arrive(self.input.entries, ctx)
-        return self.difference(delta, self._put(edits, ctx))
+        return self.difference(delta, self._put(edits, ctx), ctx.turn)
 
     def _put(self, edits: Sequence[Edit], ctx: Context) -> Overlay:
         found = self.overlay(edits, self.input, ctx)
@@ -429,10 +435,10 @@ class Sticky(_Base):
         edits = self.policy.plan(Window(list(window.entries)), ctx)
         if not edits:
             return out
-        new = self.checked(self.overlay(edits, window, ctx, f"-{self.fired + 1}"), window, ctx)
+        new = self.checked(self.overlay(edits, window, ctx, f"-{len(self.fired) + 1}"), window, ctx)
         if not new:
             return out
-        self.fired += 1
+        self.fired[ctx.turn] = self._seen
         for n, (entry, why) in new.items():
             if entry is None:
                 self._gone.add(n)

@@ -2,41 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property, partial
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
 
 from ctxview.annotate.observations.rules import DEFAULT
-from ctxview.model import BlockRow
 from ctxview.policies.facts import Facts
+from ctxview.replay.details import Details, Firings, details
 from ctxview.replay.guard import BudgetUnsatisfiable
 from ctxview.replay.needed import NeededLater, needed_later
 from ctxview.replay.pairs import orphans_by_turn, provider_error
 from ctxview.replay.prefix import cached_prefixes
 from ctxview.replay.prepared import prepared
-from ctxview.replay.presence import READABLE, Presence, presence
+from ctxview.replay.presence import READABLE, presence, running
+from ctxview.replay.repair import Mended
 from ctxview.window import SessionView
 
 BUST_SHARE: Final = 0.05
 BUST_TOKENS: Final = 2_000
 """A cache bust: more than this share, and at least this many tokens, of the window before were not read again."""
-_COMPONENTS: Final = {
-    "system": "system", "tools": "system", "user": "user", "image": "user", "note": "user", "summary": "synthetic",
-    "assistant": "assistant", "thinking": "reasoning", "tool_call": "call", "tool_result": "result",
-}  # fmt: skip
+_NOTHING: Final[Mapping[str, Firings]] = MappingProxyType({})
+_NO_MENDING: Final[Mapping[int, Mended]] = MappingProxyType({})
+Source: TypeAlias = Literal["recorded", "counted", "simulated"]
 
 
 @dataclass(frozen=True, slots=True)
 class TurnCost:
-    """One turn's numbers. Tokens are the view's sizes: recorded, or simulated for another stack."""
+    """One turn's numbers."""
 
     turn: int
     tokens: int
+    source: Source
+    """What `tokens` is: as the provider counted it, as it was counted here, or a window that was never sent."""
+    carried: bool
+    """The call has no usage, so what was sent and never logged is that of the newest earlier call that has some."""
     cached: int
-    """Tokens of the head that the window before had too."""
+    """Tokens of the head that the window before had too: counted and sized like `tokens`, no cache was asked."""
     cuts: int
     headroom: int | None
-    """Tokens left to the model's context size; None when that is not known."""
+    """Tokens left to the model's context size, below 0 when it is exceeded; None when that is not known."""
     pins_present: int
     pins_required: int
     orphans: int
@@ -44,10 +50,24 @@ class TurnCost:
     """Blocks whose content something newer took the place of."""
     stale: int
 
+    @property
+    def fill(self) -> float | None:
+        """Share of the model's context size that is used; None when that is not known."""
+        return None if self.headroom is None else self.tokens / (self.tokens + self.headroom)
+
+    @property
+    def hit(self) -> float | None:
+        """Share of the tokens that a prompt cache could give; None for an empty window."""
+        return self.cached / self.tokens if self.tokens else None
+
 
 @dataclass(frozen=True, slots=True)
 class Totals:
+    """The run's numbers, over the windows that were sent: what stands after the last call is in none of them."""
+
     peak: int
+    mean: int | None
+    """Input per turn; None without turns."""
     input: int
     billed: int
     """Input with tokens read from and written to a prompt cache weighted by their factors."""
@@ -58,6 +78,8 @@ class Totals:
     orphans: int
     """Blocks that were orphaned in any window that was sent."""
     lost: Mapping[str, int | None]
+    first: Mapping[str, int | None]
+    """First turn with an `orphan`, and first turn `over` a budget or the limit."""
     first_failure: int | None
     """First turn on which a required pin is absent, an orphan stands, or the budget or the limit is exceeded."""
     regret: int
@@ -75,15 +97,18 @@ class Metrics:
     needed_later: tuple[NeededLater, ...]
     provider_error: str | None
     """What a provider would have answered to the first window with an orphan; None without orphans."""
-    fired: Mapping[str, int]
+    firings: Mapping[str, Firings]
+    """Layer -> the turns on which it changed something in what was sent."""
+    make_details: Callable[[], Details]
+
+    @cached_property
+    def details(self) -> Details:
+        """What takes a look at every turn's blocks."""
+        return self.make_details()
 
     def components(self, turn: int) -> dict[str, int]:
         """Counted tokens of a window: system, user, assistant, reasoning, call, result, synthetic."""
-        found = dict.fromkeys(("system", "user", "assistant", "reasoning", "call", "result", "synthetic"), 0)
-        for span in self.view.spans_at(turn):
-            block = self.view.blocks[span.block]
-            found["synthetic" if _is_put_in(self.view, block) else _COMPONENTS[block.kind]] += span.tokens
-        return found
+        return {name: series[turn] for name, series in self.details.components.items()}
 
     def breaks_at(self, turn: int) -> str | None:
         """Id of the first block of the window of `turn` that the window before did not have there; None at turn 1, and
@@ -104,7 +129,8 @@ def measure(
     facts: Facts,
     *,
     failures: Sequence[BudgetUnsatisfiable] = (),
-    fired: Mapping[str, int] | None = None,
+    firings: Mapping[str, Firings] = _NOTHING,
+    mended: Mapping[int, Mended] = _NO_MENDING,
     volatile: Collection[int] = (),
     saves_size: bool = True,
     read: float = 0.1,
@@ -121,19 +147,23 @@ def measure(
     for cut in view.cuts:
         cuts[cut.turn] = cuts.get(cut.turn, 0) + 1
     limit = recorded.limit
+    sizes, rests = view.estimates, view.rests
     turns = []
-    billed, busts, before = 0.0, 0, 0
+    billed, busts = 0.0, 0
     for turn in range(1, view.last + 1):
-        tokens = view.size(turn)
-        cached = min(tokens, _scaled(view, turn, prefixes[turn])) if turn > 1 else 0
+        tokens = sizes[turn]
+        cached = _cached(view, turn, prefixes[turn]) if turn > 1 else 0
         billed += cached * read + (tokens - cached) * write
-        missed = before - cached
-        busts += turn > 1 and missed > BUST_SHARE * before and missed >= BUST_TOKENS
-        before = tokens
+        missed = sizes[turn - 1] - cached
+        busts += turn > 1 and missed > BUST_SHARE * sizes[turn - 1] and missed >= BUST_TOKENS
+        told_by = rests[turn].turn
+        source: Source = "simulated" if view.base is not None else "recorded" if told_by == turn else "counted"
         turns.append(
             TurnCost(
                 turn=turn,
                 tokens=tokens,
+                source=source,
+                carried=0 < told_by < turn,
                 cached=cached,
                 cuts=cuts.get(turn, 0),
                 headroom=None if limit is None else limit - tokens,
@@ -144,38 +174,40 @@ def measure(
                 stale=states["stale"][turn],
             )
         )
-    sizes = [t.tokens for t in turns]
+    total = sum(t.tokens for t in turns)
     needed, regret = needed_later(view, facts, shared)
-    has_fired = any((fired or {}).values())
+    has_fired = any(firings.values())
     first_orphan = min(orphans, default=None)
+    over = _first_over(failures, turns, limit)
     totals = Totals(
-        peak=max(sizes, default=0),
-        input=sum(sizes),
+        peak=max((t.tokens for t in turns), default=0),
+        mean=round(total / len(turns)) if turns else None,
+        input=total,
         billed=round(billed),
         cuts=sum(t.cuts for t in turns),
-        saved=sum(recorded.size(t) for t in range(1, recorded.last + 1)) - sum(sizes),
+        saved=sum(recorded.estimates[1:]) - total,
         cache_busts=busts,
         orphans=len(frozenset().union(*orphans.values())) if orphans else 0,
         lost=pins.lost,
-        first_failure=_first_failure(pins, first_orphan, failures, turns, limit),
+        first={"orphan": first_orphan, "over": over},
+        first_failure=min((t for t in (pins.first_absence, first_orphan, over) if t is not None), default=None),
         regret=regret,
         fired=has_fired,
         needed=has_fired and (not saves_size or limit is None or 2 * _everything(recorded) >= limit),
     )
     error = provider_error(view, first_orphan, orphans[first_orphan]) if first_orphan is not None else None
-    return Metrics(view, tuple(turns), totals, tuple(needed), error, fired or {})
+    make = partial(
+        details, view, recorded, facts, pins=pins.stays, orphans=orphans, mended=mended, firings=firings, needed=needed
+    )
+    return Metrics(view, tuple(turns), totals, tuple(needed), error, firings, make)
 
 
-def _is_put_in(view: SessionView, block: BlockRow) -> bool:
-    return view.base is not None and block.n >= len(view.base.blocks)
-
-
-def _scaled(view: SessionView, turn: int, counted: int) -> int:
-    """A head's tokens as the view sizes windows: what was never logged is mostly system text, so it is part of it."""
-    if not counted:
-        return 0
-    sizes = view.tokens(turn)
-    return round(view.factor(turn) * counted) + max(0, sizes.unlogged or 0)
+def _cached(view: SessionView, turn: int, counted: int) -> int:
+    """A head of `counted` tokens as the view sizes windows. What was never logged is mostly system text, so it is part
+    of the head, but only as much as both windows had: what has grown of it since was sent for the first time."""
+    sizes, before, now = view.estimates, view.rests[turn - 1], view.rests[turn]
+    head = round(now.share * view.factor(turn) * counted) + min(before.tokens, now.tokens)
+    return min(head, sizes[turn - 1], sizes[turn])
 
 
 def _everything(recorded: SessionView) -> int:
@@ -184,17 +216,10 @@ def _everything(recorded: SessionView) -> int:
     return max(arrived, recorded.peak[1] if recorded.peak else 0)
 
 
-def _first_failure(
-    pins: Presence,
-    first_orphan: int | None,
-    failures: Sequence[BudgetUnsatisfiable],
-    turns: Sequence[TurnCost],
-    limit: int | None,
-) -> int | None:
-    over = next((t.turn for t in turns if limit is not None and t.tokens > limit), None)
-    budget = min((f.turn for f in failures), default=None)
-    found = [t for t in (pins.first_absence, first_orphan, budget, over) if t is not None]
-    return min(found, default=None)
+def _first_over(failures: Sequence[BudgetUnsatisfiable], turns: Sequence[TurnCost], limit: int | None) -> int | None:
+    """The first window that was sent although it exceeded a budget or the limit."""
+    found = [t.turn for t in turns if limit is not None and t.tokens > limit][:1]
+    return min([*found, *(f.turn for f in failures if f.turn <= len(turns))], default=None)
 
 
 def _states(view: SessionView, blocks: int) -> dict[str, list[int]]:
@@ -220,12 +245,4 @@ def _states(view: SessionView, blocks: int) -> dict[str, list[int]]:
                 if a < b and (span.form in READABLE or span.content == view.blocks[n].content):
                     deltas[now.state][a] += 1
                     deltas[now.state][b] -= 1
-    return {state: _running(values) for state, values in deltas.items()}
-
-
-def _running(deltas: Sequence[int]) -> list[int]:
-    found, total = [], 0
-    for delta in deltas[:-1]:
-        total += delta
-        found.append(total)
-    return found
+    return {state: running(values) for state, values in deltas.items()}

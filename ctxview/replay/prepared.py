@@ -133,8 +133,7 @@ class Prepared:
         for item in self.items:
             if item.is_paired:
                 self.groups.setdefault(item.group, []).append(item)
-        self.overheads = _overheads(view)
-        """By turn: tokens of the latest earlier call that were sent and never logged. Index 0 is unused."""
+        self.overheads = overheads(view)
         self.limits = _limits(view)
         """By turn: the model's context size as far as it was known by then. Index 0 is unused."""
         self._bases: dict[str, Base] = {}
@@ -186,8 +185,11 @@ def prepared(view: SessionView) -> Prepared:
     return found
 
 
-def _overheads(view: SessionView) -> list[int]:
-    """Uncalibrated: the fit of a factor would look at later calls."""
+def overheads(view: SessionView) -> list[int]:
+    """By turn: tokens of the latest earlier call that were sent and never logged. Index 0 is unused.
+
+    Uncalibrated: the fit of a factor would look at later calls.
+    """
     found = [0, 0]
     latest = 0
     for call in view.turns:

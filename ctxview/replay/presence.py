@@ -5,12 +5,13 @@ A pin stands while its block does, in its own words or flagged; or while a text 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from ctxview.ledger.encoding import holds_value
-from ctxview.model import NEVER, SpanRow
+from ctxview.model import NEVER, Pin, SpanRow
 from ctxview.policies.facts import Facts
 from ctxview.window import SessionView
 from ctxview.window.absence import LOSSES as PINS
@@ -19,6 +20,29 @@ from ctxview.window.absence import Stretch, carried_stretches, first_gap, joined
 
 LOSSES: Final = (*PINS, "value")
 """What a run can lose, as `replay --json` names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinStay:
+    """A pin, while it holds."""
+
+    pin: Pin
+    start: int
+    """First turn on which it has to be there."""
+    end: int
+    """First turn on which it no longer has to."""
+    stood: Sequence[Stretch]
+    """When it was there, in order and apart from each other."""
+
+    def gaps(self, until: int) -> Iterator[Stretch]:
+        """When it was not, before `until`."""
+        at, end = self.start, min(self.end, until)
+        for a, b in self.stood:
+            if at < min(a, end):
+                yield at, min(a, end)
+            at = b
+        if at < end:
+            yield at, end
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +55,8 @@ class Presence:
     """Kind -> first turn on which a required one is absent."""
     first_absence: int | None
     """First turn on which any required pin is absent."""
+    stays: Sequence[PinStay]
+    """The required pins, by block."""
 
 
 def presence(view: SessionView, facts: Facts, blocks: int) -> Presence:
@@ -40,6 +66,7 @@ def presence(view: SessionView, facts: Facts, blocks: int) -> Presence:
     stays, inserted = stays_of(view, {p.block for p in pins}), put_in(view, blocks)
     present, required = [0] * (now + 2), [0] * (now + 2)
     lost: dict[str, int | None] = dict.fromkeys(LOSSES)
+    found: list[PinStay] = []
     for pin in pins:
         start, end = max(1, pin.since), min(pin.until, now + 1)
         if start >= end:
@@ -47,6 +74,7 @@ def presence(view: SessionView, facts: Facts, blocks: int) -> Presence:
         _add(required, start, end)
         own = own_stretches(view, pin, stays.get(pin.block, ()))
         stood = joined([*own, *carried_stretches(view, pin, inserted)], start, end)
+        found.append(PinStay(pin, start, end, stood))
         for a, b in stood:
             _add(present, a, b)
         _lose(lost, pin.kind, stood, start, min(end, now))
@@ -55,7 +83,7 @@ def presence(view: SessionView, facts: Facts, blocks: int) -> Presence:
             stood = joined(_value_stretches(view, row.value, inserted, blocks), row.since, now)
             _lose(lost, "value", stood, row.since, now)
     first = min((t for kind, t in lost.items() if t is not None and kind != "value"), default=None)
-    return Presence(_summed(present), _summed(required), lost, first)
+    return Presence(running(present), running(required), lost, first, found)
 
 
 def _value_stretches(
@@ -86,9 +114,6 @@ def _add(deltas: list[int], start: int, end: int) -> None:
     deltas[min(end, len(deltas) - 1)] -= 1
 
 
-def _summed(deltas: Sequence[int]) -> list[int]:
-    found, running = [], 0
-    for delta in deltas[:-1]:
-        running += delta
-        found.append(running)
-    return found
+def running(deltas: Sequence[int]) -> list[int]:
+    """The sums of what comes and goes by turn; the last delta is that of the turn after all."""
+    return list(accumulate(deltas[:-1]))

@@ -7,8 +7,8 @@ of its own. Works group by group, and only on groups of which something was take
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from ctxview.policies.edits import Drop, Restored
 from ctxview.policies.items import Entry, Item
@@ -22,6 +22,15 @@ _WORDS: Final = {
     "second-result": "its call is already answered",
     "thinking-only": "nothing else is left of its message",
 }
+
+
+class Mended(NamedTuple):
+    """What one window needed."""
+
+    orphans: int
+    """Calls without a result and results without a call that the policies left in it."""
+    taken: int
+    """Blocks that were taken out of it and had not been out of the window before."""
 
 
 class Repair:
@@ -49,8 +58,11 @@ class Repair:
         """Entries of what was mended away, and of irregular groups, as they came."""
         self._gone: dict[int, dict[int, str]] = {}
         """Group -> the rule by which each of its blocks was mended away."""
+        self.mended: dict[int, Mended] = {}
+        """What was mended, by turn, where that changed."""
+        self._orphans = 0
 
-    def update(self, delta: Delta, pending: Collection[int] = ()) -> Delta:
+    def update(self, turn: int, delta: Delta, pending: Collection[int] = ()) -> Delta:
         """`pending`: groups whose open calls may still be answered, because the window has not been sent."""
         dirty: dict[int, None] = dict.fromkeys(g for g in pending if g in self._groups)
         items, absent, own = self._items, self._absent, len(self._items)
@@ -74,7 +86,7 @@ class Repair:
                 if entry is not None:
                     self._entries[n] = entry
                 dirty[group] = None
-        return self._mend(delta, dirty, pending) if dirty else delta
+        return self._mend(turn, delta, dirty, pending) if dirty else delta
 
     def take(self, ns: Sequence[int]) -> bool:
         """Blocks leave; whether `update` has to look at them, because part of a group is left."""
@@ -91,8 +103,9 @@ class Repair:
                     partial.discard(group)
         return bool(partial)
 
-    def _mend(self, delta: Delta, dirty: Iterable[int], pending: Collection[int]) -> Delta:
+    def _mend(self, turn: int, delta: Delta, dirty: Iterable[int], pending: Collection[int]) -> Delta:
         out = delta
+        taken, orphans = 0, self._orphans
         for group in dirty:
             members = self._groups[group]
             last = self._gone.get(group)
@@ -111,6 +124,8 @@ class Repair:
                 self._gone[group] = new
             else:
                 del self._gone[group]
+            orphans += _orphans(new) - _orphans(last or {})
+            taken += len(new.keys() - (last or {}).keys())
             for n, rule in new.items():
                 self._entries[n] = present[n]
                 if n in delta or last is None or n not in last:
@@ -118,6 +133,9 @@ class Repair:
             for n in last or ():
                 if n not in new and n not in delta and n in present:
                     out[n] = (present[n], Why(LABEL, Restored(n, reason="its pair stands again")))
+        if taken or orphans != self._orphans:
+            self._orphans = orphans
+            self.mended[turn] = Mended(orphans, taken)
         return out
 
     def _entry(self, n: int, delta: Delta) -> Entry | None:
@@ -126,6 +144,10 @@ class Repair:
         if change is not None:
             return change[0]
         return self._entries.get(n) or self._standing(n)
+
+
+def _orphans(rules: Mapping[int, str]) -> int:
+    return sum(rule in ("orphan-call", "orphan-result") for rule in rules.values())
 
 
 def broken(members: Sequence[Item], present: dict[int, Entry], pending: bool) -> dict[int, str]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import overload
 
 from ctxview.model import TurnRow
 from ctxview.policies.facts import Facts
 from ctxview.policies.stack import Stack
+from ctxview.replay.details import Firings
 from ctxview.replay.guard import BudgetUnsatisfiable
 from ctxview.replay.metrics import Metrics, measure
+from ctxview.replay.repair import Mended
 from ctxview.window import SessionView
 
 
@@ -45,10 +47,17 @@ class Replay:
     sizes: Sequence[int]
     """Tokens of each window as policies count them, from turn 1 to `now`."""
     failures: tuple[BudgetUnsatisfiable, ...] = ()
-    fired: Mapping[str, int] | None = None
-    """Layer -> turns on which it changed something."""
+    firings: Mapping[str, Firings] = field(default_factory=dict)
+    """Layer -> the turns on which it changed something in what was sent."""
+    mended: Mapping[int, Mended] = field(default_factory=dict)
+    """What pairing repair did, by turn, where that changed."""
     volatile: frozenset[int] = frozenset()
     """Content keys of texts that depend on the turn."""
+
+    @property
+    def fired(self) -> Mapping[str, int]:
+        """Layer -> number of turns on which it changed something in what was sent."""
+        return {label: len(turns) for label, turns in self.firings.items()}
 
     @cached_property
     def view(self) -> SessionView:
@@ -63,7 +72,7 @@ class Replay:
     def measure(self, *, read: float = 0.1, write: float = 1.25) -> Metrics:
         """The same with other factors for tokens read from and written to a prompt cache."""
         return measure(
-            self.recorded, self.view, self.facts, failures=self.failures, fired=self.fired or {},
-            volatile=self.volatile, read=read, write=write,
+            self.recorded, self.view, self.facts, failures=self.failures, firings=self.firings,
+            mended=self.mended, volatile=self.volatile, read=read, write=write,
             saves_size=all(layer.policy.saves_size for layer in self.stack.layers),
         )  # fmt: skip

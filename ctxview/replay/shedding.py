@@ -72,7 +72,7 @@ class Shedding:
             contents = self._run.tools.texts.numbered(shed.insert(first), shed.numbers[first:last])
             self._record.renew(turns, contents, sizes, newest, Renewals(self._run.label, shed))
             self._run.place(newest)
-        self._run.fired += last - first
+        self._run.fired.update(dict.fromkeys(turns))
 
     def on(self, turn: int, ctx: Context) -> Delta:
         """What leaves on `turn`, after `until`, to be recorded by the caller."""
@@ -80,7 +80,7 @@ class Shedding:
         if index == len(shed.turns) or shed.turns[index] != turn:
             return {}
         self._next += 1
-        self._run.fired += 1
+        self._run.fired[turn] = None
         ns = shed.messages.ns[shed.bounds[index] : shed.bounds[index + 1]]
         delta: Delta = dict.fromkeys(ns, (None, self._gone))
         if index in shed.marks:

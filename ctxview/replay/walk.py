@@ -41,7 +41,7 @@ def walk(
             delta = run.update(delta, ctx)
         if mending is not None:
             repair, guard = mending
-            delta = repair.update(delta, base.pending if turn == now else ())
+            delta = repair.update(turn, delta, base.pending if turn == now else ())
             delta = guard.update(delta, base.requests[turn])
         if delta:
             record.apply(turn, delta)
@@ -106,7 +106,7 @@ def sweep(
             repair, guard = mending
             if is_quiet and turn in base.loose:
                 delta = {**base.loose[turn], **delta}
-            delta = repair.update(delta, base.pending if turn == now else ())
+            delta = repair.update(turn, delta, base.pending if turn == now else ())
             request = base.requests[turn]
             if turn in base.touchy or guard.holds or any(e.n in delta for e in request):
                 delta = guard.update(delta, request)

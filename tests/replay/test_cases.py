@@ -339,7 +339,7 @@ def test_json_reports_are_plain_values() -> None:
     assert list(report)[:4] == ["stack", "turns", "totals", "needed_later"]
     assert list(report["totals"]) == [
         "peak", "input", "billed", "cuts", "saved", "cache_busts", "orphans", "lost", "first_failure", "regret",
-        "fired", "needed",
+        "fired", "needed", "mean", "first", "good_cuts", "denied_again",
     ]  # fmt: skip
     assert list(report["totals"]["lost"]) == [
         "goal", "constraint", "preference", "decision", "denial", "approval", "value",
