@@ -26,7 +26,7 @@ from ctxview.model import (
     TurnRow,
 )
 from ctxview.text import replace_surrogates
-from ctxview.window.table import Column, Flags, Floats, Ints, Mappings, MaybeInts, Strings, Table, Texts, Tuples
+from ctxview.window.table import Filled, Flags, Floats, Ints, Mappings, MaybeInts, Strings, Table, Texts, Tuples
 
 Values = tuple[Any, ...]
 R = TypeVar(
@@ -233,7 +233,7 @@ def turns(found: Iterable[Values]) -> list[TurnRow]:
 
 
 def blocks(batches: Iterable[Sequence[Values]]) -> Table[BlockRow]:
-    columns: dict[str, Column] = {
+    columns: dict[str, Filled] = {
         "n": Ints(), "id": Strings(), "message": Strings(), "role": Strings(), "kind": Strings(), "tool": Strings(),
         "call_id": Strings(), "is_error": Flags(), "content": Ints(), "tokens": Ints(), "estimated": Flags(),
         "chars": Ints(), "preview": Texts(), "turn": Ints(), "file": Strings(), "line": Ints(),
@@ -244,7 +244,7 @@ def blocks(batches: Iterable[Sequence[Values]]) -> Table[BlockRow]:
 
 
 def spans(batches: Iterable[Sequence[Values]]) -> Table[SpanRow]:
-    columns: dict[str, Column] = {
+    columns: dict[str, Filled] = {
         "block": Ints(), "pos": Floats(), "start": Ints(), "end": Ints(), "form": Strings(), "content": Ints(),
         "tokens": Ints(), "ended_by": MaybeInts(),
     }  # fmt: skip
@@ -252,7 +252,7 @@ def spans(batches: Iterable[Sequence[Values]]) -> Table[SpanRow]:
 
 
 def edits(batches: Iterable[Sequence[Values]]) -> Table[EditRow]:
-    columns: dict[str, Column] = {
+    columns: dict[str, Filled] = {
         "n": Ints(), "turn": Ints(), "layer": Strings(), "rule": Strings(), "reason": Strings(), "block": MaybeInts(),
         "action": Strings(), "at": Strings(), "covers": Tuples(), "evidence": Mappings(), "cut": MaybeInts(),
     }  # fmt: skip
