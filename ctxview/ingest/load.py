@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter as Tally
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
 from ctxview.audit import Doubtful, fit, unexplained_cut
 from ctxview.errors import UnreadableError
@@ -17,6 +16,7 @@ from ctxview.ingest.settings import Settings, settings_for
 from ctxview.ingest.trace import Trace
 from ctxview.loaders.registry import detect, explain_unknown
 from ctxview.loaders.source import Loader, Source, SourceFile
+from ctxview.loaders.taken import Taken
 from ctxview.model import FileRow, Issue, IssueRow, Progress, Record, SessionEvent, SessionStart
 from ctxview.quiet import no_collection
 from ctxview.reconstruct import find_unexplained
@@ -110,15 +110,19 @@ def _shortened(read: _File) -> Issue | None:
 class _Ingest:
     """The state of one reading."""
 
-    def __init__(
-        self, store: Store, size: int, progress: ProgressCall | None, exact: bool, settings: Settings
-    ) -> None:
+    def __init__(self, store: Store, size: int, progress: ProgressCall | None, exact: bool, settings: Settings) -> None:
         self._settings = settings
         self.store = store
         self.issues: list[Issue] = []
         self._progress = progress
         self._contents = Contents(store, size, exact=exact)
         self._sessions: dict[str, Session] = {}
+        """By the name that each has in this trace."""
+        self._here: dict[str, Session] = {}
+        """Those of the loader that is being read, by its own id of them: two loaders may use one id."""
+        self._parents: dict[str, str] = {}
+        """A session's parent, by their names."""
+        self._names = Taken()
         self._stirred: dict[str, Session] = {}
         """Those that may have something to write: of many sessions, few go on at the same time."""
         self._files: dict[str, _File] = {}
@@ -132,12 +136,13 @@ class _Ingest:
         """Group the files by loader, in order of first sight; say of the others what they look like."""
         groups: dict[str, tuple[Loader, list[SourceFile]]] = {}
         for file in files:
+            size = file.size
             try:
                 loader = detect(file)
             except OSError as error:
                 self.issues.append(Issue(file.name, None, None, "error", f"cannot be read: {error.strerror or error}"))
                 continue
-            self._files[file.name] = _File(file, loader.name if loader else None, file.size)
+            self._files[file.name] = _File(file, loader.name if loader else None, size)
             if loader is None:
                 reason = f"not a transcript that ctxview knows: {explain_unknown(file)}"
                 self.issues.append(Issue(file.name, None, None, "error", reason))
@@ -153,7 +158,7 @@ class _Ingest:
             if isinstance(event, Record):
                 self._file(event.file, loader).see(event)
             elif isinstance(event, Issue):
-                self.issues.append(event)
+                self.issues.append(self._told(event))
             elif isinstance(event, Progress):
                 self._tell(event.file, event.done, event.total)
             else:
@@ -161,22 +166,31 @@ class _Ingest:
                 if self._contents.pump():
                     self._settle()
         self.issues += filter(None, (_shortened(self._files[file.name]) for file in source.files))
+        for session in self._here.values():
+            if parent := self._here.get(session.start.parent or ""):
+                self._parents[session.name] = parent.name
+        self._here = {}
 
     def _feed(self, event: SessionEvent) -> None:
-        session = self._sessions.get(event.session)
+        session = self._here.get(event.session)
         if session is not None:
             session.feed(event)
-            self._stirred[event.session] = session
+            self._stirred[session.name] = session
         elif isinstance(event, SessionStart):
-            self._sessions[event.session] = Session(event, self.store, self._contents, self._settings)
+            name = self._names.take(event.session)
+            session = Session(name, event, self.store, self._contents, self._settings)
+            self._here[event.session] = self._sessions[name] = session
         else:
             raise LookupError(f"an event of session {event.session!r} came before its start")
 
+    def _told(self, issue: Issue) -> Issue:
+        session = self._here.get(issue.session or "")
+        return issue if session is None else replace(issue, session=session.name)
+
     def _file(self, name: str, loader: Loader) -> _File:
-        """The tally of a file; a loader may take in files that lie beside the named ones."""
+        """The tally of a file, or of a part of one that a loader names apart."""
         if name not in self._files:
-            file = SourceFile(name=name, path=Path(name))
-            self._files[name] = _File(file, loader.name, file.size)
+            self._files[name] = _File(SourceFile(name=name, data=b""), loader.name)
         return self._files[name]
 
     def _settle(self) -> None:
@@ -194,7 +208,8 @@ class _Ingest:
         with self.store.together():
             for name in list(self._sessions):
                 finished.append(self._sessions.pop(name).finish())
-        self.store.add_sessions(sorted((f.row for f in finished), key=lambda row: row.parent is not None))
+        rows = [replace(f.row, parent=self._parents.get(f.session, f.row.parent)) for f in finished]
+        self.store.add_sessions(sorted(rows, key=lambda row: row.parent is not None))
         self.store.add_files(file.row() for file in self._files.values())
         self.store.add_issues(IssueRow(i.file, i.line, i.byte, i.severity, i.reason, i.session) for i in self.issues)
         with self.store.together():

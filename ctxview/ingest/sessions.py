@@ -46,12 +46,14 @@ class Finished:
 class Session:
     """Feeds one session's events to its builder and its results to the store."""
 
-    def __init__(self, start: SessionStart, store: Store, contents: Contents, settings: Settings) -> None:
+    def __init__(self, name: str, start: SessionStart, store: Store, contents: Contents, settings: Settings) -> None:
+        self.name = name
+        """Its id in the trace: the loader's, unless another loader's session has it already."""
         self._store = store
         self._contents = contents
         self._waiting: deque[tuple[Arrival, int]] = deque()
         """Blocks to be written, each with the content key of its tool's name (-1 for none). Their texts are those that
-        wait to be counted, so holding them costs nothing more."""
+        wait to be counted, so holding them costs nothing more; behind an image they wait for the next call, too."""
         self._turns: list[TurnRow] = []
         self._edits: list[EditRow] = []
         self._spans: list[SpanRow] = []
@@ -62,7 +64,12 @@ class Session:
         """Content key of each block's verbatim text."""
         self._kinds = bytearray()
         """Kind of each block, as its place in KINDS."""
-        self._model: str | None = None
+        self._model = ""
+        """Of the newest call that names one."""
+        self._new_images: list[int] = []
+        """Images that no call has seen yet, by block number."""
+        self._image_models: dict[int, str] = {}
+        """Model of the first call that sees an image of those that are not yet written: it tells the image's size."""
         self._pins = PinFinder(settings.pins, start.starts_inside)
         self._observations = ObservationFinder(settings.resources, start.cwd)
         self._builder = SessionBuilder(start, contents.keep, self._arrive, self)
@@ -75,7 +82,13 @@ class Session:
     def feed(self, event: SessionEvent) -> None:
         if isinstance(event, Call):
             self._model = event.model or self._model
+            self._show_images()
         self._builder.feed(event)
+
+    def _show_images(self) -> None:
+        for n in self._new_images:
+            self._image_models[n] = self._model
+        self._new_images.clear()
 
     @property
     def is_waiting(self) -> bool:
@@ -89,6 +102,8 @@ class Session:
         name = arrival.block.tool if arrival.block.kind == "tool_call" else None
         key = self._contents.keep(name) if name else -1
         self._waiting.append((arrival, key))
+        if arrival.block.image is not None:
+            self._new_images.append(arrival.n)
 
     def take(self, turns: list[TurnRow], spans: list[SpanRow], edits: list[EditRow]) -> None:
         """Rows of the builder that are finished."""
@@ -98,7 +113,7 @@ class Session:
 
     def settle(self) -> None:
         """Write the blocks and spans whose texts have been counted, and what else is finished."""
-        session = self.start.session
+        session = self.name
         if rows := list(self._ready()):
             self._store.add_blocks(session, rows)
         if self._turns:
@@ -121,7 +136,7 @@ class Session:
         for span in self._spans:
             (ready if span.content < counted and span.block < blocks else wait).append(span)
         self._spans = wait
-        self._store.add_spans(self.start.session, self._sized(ready))
+        self._store.add_spans(self.name, self._sized(ready))
 
     def _sized(self, spans: list[SpanRow]) -> Iterator[SpanRow]:
         for span in spans:
@@ -133,15 +148,21 @@ class Session:
 
     def _ready(self) -> Iterator[BlockRow]:
         counted = len(self._contents.tokens)
-        while self._waiting and max(self._waiting[0][0].content, self._waiting[0][1]) < counted:
-            yield self._row(*self._waiting.popleft())
+        while self._waiting:
+            arrival, name = self._waiting[0]
+            is_unseen = arrival.block.image is not None and arrival.n not in self._image_models
+            if max(arrival.content, name) >= counted or is_unseen:
+                return
+            self._waiting.popleft()
+            yield self._row(arrival, name)
 
     def _row(self, arrival: Arrival, name: int) -> BlockRow:
         block = arrival.block
         tokens = self._contents.tokens[arrival.content] + (self._contents.tokens[name] if name >= 0 else 0)
         estimated = self._contents.estimated
         if block.image is not None:
-            tokens, estimated = image_tokens(self._model or "", block.image.width, block.image.height), True
+            model = self._image_models.pop(arrival.n)
+            tokens, estimated = image_tokens(model, block.image.width, block.image.height), True
         elif block.unlogged_tokens is not None:
             tokens, estimated = max(tokens, block.unlogged_tokens), True
         elif block.signature:
@@ -178,10 +199,11 @@ class Session:
 
     def finish(self) -> Finished:
         """Write everything else, once all texts are counted. The session row is written with all others, in order."""
+        self._show_images()
         built = self._builder.finish()
         self.take(built.turns, built.spans, built.edits)
         self.settle()
-        session = self.start.session
+        session = self.name
         self._store.amend_turns(session, built.late)
         for turn, end in built.late.items():
             self._course.amend(turn, end.usage.prompt if end.usage else None)
@@ -199,7 +221,7 @@ class Session:
     def row(self) -> SessionRow:
         start = self.start
         return SessionRow(
-            session=start.session,
+            session=self.name,
             parent=start.parent,
             parent_call=start.parent_call,
             agent=start.agent,
