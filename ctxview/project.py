@@ -1,4 +1,4 @@
-"""Where a project keeps its words about its traces: `ctxview.toml`.
+"""Where a project keeps its words about its traces: `ctxview.toml`, and files beside each of them.
 
 Apart from what reads it, so that a trace that was read before opens without loading any rule.
 """
@@ -11,6 +11,8 @@ from typing import Final
 FILE: Final = "ctxview.toml"
 SIDECAR: Final = ".ctxview.json"
 """Suffix of the file beside a trace that keeps what a person noted about it."""
+LEDGERS: Final = (".ledger.csv", ".ledger.jsonl")
+"""Suffixes of a file beside a trace that holds its ledger."""
 
 
 def find_config(trace: Path | None = None, cwd: Path | None = None, home: Path | None = None) -> Path | None:

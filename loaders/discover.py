@@ -14,6 +14,7 @@ from typing import Final
 
 from ctxview.loaders.source import SourceFile
 from ctxview.model import Issue, Severity
+from ctxview.project import FILE, LEDGERS, SIDECAR
 from ctxview.text import replace_surrogates
 
 FILE_LIMIT: Final = 20_000
@@ -34,7 +35,8 @@ _NEVER_LOGS: Final = frozenset(
 def discover(paths: Sequence[Path]) -> tuple[list[SourceFile], list[Issue]]:
     """The files that `paths` name, in that order, and what was passed over and why.
 
-    A file is itself; a folder is every file in it that is not hidden, sorted by name, and then its folders in turn.
+    A file is itself; a folder is every file in it that is not hidden, sorted by name, and then its folders in turn;
+    what ctxview keeps there beside the traces (settings, pins, ledgers) is passed over without a word.
     Files are called what the user called them; those of a folder by their path inside it, after the folder's own name
     where several paths were named. One file reached twice is listed once. A pipe named outright (`<(command)`,
     `/dev/stdin`) is read at once, up to `PIPE_LIMIT`. Raises nothing.
@@ -67,8 +69,7 @@ class _Search:
             self._walk(path, "" if self._alone else f"{name}/")
             if len(self.files) == before:
                 self.say(name, "warning", "a folder without files to read")
-        elif stat.S_ISFIFO(mode) or (stat.S_ISREG(mode) and path.is_relative_to("/dev")):
-            # /dev/stdin redirected from a file: on some systems it can be read only once
+        elif stat.S_ISFIFO(mode) or (stat.S_ISREG(mode) and _is_open_already(path)):
             self._read_pipe(path, name)
         elif stat.S_ISREG(mode):
             self._add_file(path, name, found)
@@ -166,7 +167,7 @@ def _entries(root: Path, search: _Search) -> Iterator[tuple[os.DirEntry[str], st
         for entry, deeper in zip(entries, deeper_flags):
             path = f"{inside}{entry.name}"
             if not deeper:
-                if not entry.name.startswith("."):
+                if not entry.name.startswith(".") and not _is_own(entry.name):
                     yield entry, path
             elif entry.name in _NEVER_LOGS:
                 continue
@@ -177,6 +178,16 @@ def _entries(root: Path, search: _Search) -> Iterator[tuple[os.DirEntry[str], st
             else:
                 below.append((entry.path, f"{path}/", depth + 1))
         todo.extend(reversed(below))
+
+
+def _is_own(name: str) -> bool:
+    """Whether a file is no trace but what is kept beside one."""
+    return name == FILE or name.endswith((SIDECAR, *LEDGERS))
+
+
+def _is_open_already(path: Path) -> bool:
+    """Whether a file is named by its number in this process, redirected: on some systems it can be read only once."""
+    return path == Path("/dev/stdin") or path.parent == Path("/dev/fd")
 
 
 def _name(path: Path | str) -> str:

@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from ctxview.errors import UsageError
 from ctxview.ledger.rows import LedgerRow
+from ctxview.project import LEDGERS
 
 _COLUMNS: Final = ("finding", "value", "source", "noted_at", "section")
 
 
 def sidecar_of(trace: Path) -> Path | None:
     """The ledger file beside `trace`; None when there is none."""
-    for suffix in (".ledger.csv", ".ledger.jsonl"):
+    for suffix in LEDGERS:
         path = trace.with_name(trace.name.split(".", 1)[0] + suffix)
         for candidate in (trace.with_suffix(suffix), path):
             if candidate.is_file():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -57,6 +58,21 @@ def within(seconds: float, work: Callable[[], tuple[list[module.SourceFile], lis
 def test_a_folder_is_its_files_in_order(logs: Path) -> None:
     assert names(logs) == ["a.jsonl", "b.jsonl", os.path.join("sub", "c.jsonl").replace(os.sep, "/")]
     assert reasons(logs) == [(".codex", "info", "a hidden folder: not read unless it is named")]
+
+
+def test_what_is_kept_beside_a_trace_is_no_trace(logs: Path) -> None:
+    before = names(logs)
+    for name in ("a.jsonl.ctxview.json", "ctxview.toml", "sub/c.ledger.csv", "a.ledger.jsonl"):
+        (logs / name).write_text("{}")
+    assert names(logs) == before
+    assert names(logs / "a.ledger.jsonl") == [str(logs / "a.ledger.jsonl")]  # who names it means it
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs shared memory with a folder")
+def test_a_file_in_shared_memory_is_a_file() -> None:
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        ((found,), _) = discover([Path(file.name)])
+    assert found.path == Path(file.name)
 
 
 def test_a_hidden_folder_is_read_when_named(logs: Path) -> None:
