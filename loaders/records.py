@@ -74,8 +74,9 @@ def read_lines(file: SourceFile, report: Callable[[Issue], None]) -> Iterator[Ra
 def read_document(file: SourceFile, report: Callable[[Issue], None]) -> Raw | None:
     """Parse a whole file as one JSON value; None when it is not one.
 
-    None without an issue for a file of JSON lines, which is recognised from its head; None with an error issue for a
-    document that is broken, empty, too large (`DOCUMENT_LIMIT`) or cannot be read. Raises nothing.
+    None without an issue for a file of JSON lines, which is recognised from its head, or by a line that is an object
+    where the whole is no document; None with an error issue for a document that is broken, empty, too large
+    (`DOCUMENT_LIMIT`) or cannot be read. Raises nothing.
     """
     issues = _Issues(file.name, report)
     try:
@@ -92,6 +93,8 @@ def read_document(file: SourceFile, report: Callable[[Issue], None]) -> Raw | No
                 parts.append(chunk)
                 size += len(chunk)
                 if size > DOCUMENT_LIMIT:
+                    if first_record(parts[0]) is not None:
+                        return None
                     issues.add("too large", f"a JSON document over {_mib(DOCUMENT_LIMIT)} is not read", "error")
                     return None
             end = stream.tell()
@@ -108,6 +111,8 @@ def read_document(file: SourceFile, report: Callable[[Issue], None]) -> Raw | No
         return None
     bad = next((piece for piece in (first, *others) if not piece.readable), None)
     if bad is not None:
+        if first_record(text) is not None:
+            return None
         remark = bad.remarks[-1]
         issues.add(
             remark.kind, f"as one JSON document: the file {remark.text}", "error", None, encoding.skip + remark.offset
@@ -123,6 +128,32 @@ def utf8_head(head: bytes) -> tuple[bytes, bool]:
     """The beginning of a file as UTF-8 without a byte order mark, and whether it was UTF-16: for detection."""
     encoding = _encoding(head)
     return next(encoding.chunks(head, BytesIO()), b""), encoding.codec is not None
+
+
+def first_record(text: bytes) -> int | None:
+    """Where the first line of `text` begins that is a JSON object by itself; None where there is none, or for an array.
+
+    A log whose first line is torn has one; a broken document has none, as its inner objects are indented or stand on a
+    line with others.
+    """
+    start = 0 if not text.lstrip().startswith(b"[") else len(text)
+    while start < len(text):
+        end = text.find(b"\n", start)
+        end = len(text) if end < 0 else end
+        if text.startswith(b"{", start) and _is_object(text[start:end].rstrip()):
+            return start
+        start = end + 1
+    return None
+
+
+def _is_object(line: bytes) -> bool:
+    """Whether a line that begins as one is a JSON object with anything in it."""
+    if not line.endswith(b"}"):
+        return False
+    try:
+        return bool(orjson.loads(line))
+    except orjson.JSONDecodeError:
+        return False
 
 
 # ------------------------------------------------------------------------------------------------------ records

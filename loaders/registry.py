@@ -15,7 +15,7 @@ from ctxview.loaders.captures import OPENAI_LOADER as OPENAI_REQUESTS
 from ctxview.loaders.chat import LOADER as CHAT
 from ctxview.loaders.claude_code import LOADER as CLAUDE_CODE
 from ctxview.loaders.codex import LOADER as CODEX
-from ctxview.loaders.records import utf8_head
+from ctxview.loaders.records import first_record, utf8_head
 from ctxview.loaders.source import Loader, SourceFile
 from ctxview.loaders.unknown import explain_unknown
 
@@ -53,13 +53,21 @@ def plugin_faults() -> tuple[str, ...]:
 def detect(file: SourceFile) -> Loader | None:
     """The loader most sure of `file`, the first of equals; None when none is sure enough. Raises OSError.
 
-    Loaders see the file's beginning as UTF-8 without a byte order mark, whatever it is on disk.
+    Loaders see the file's beginning as UTF-8 without a byte order mark, whatever it is on disk; when none of them knows
+    it, they see it from its first line that is a record, as the lines above may be torn.
     """
     head, _ = utf8_head(file.head())
+    best = _surest(head, file.name)
+    if best is None and (start := first_record(head)):
+        best = _surest(head[start:], file.name)
+    return best
+
+
+def _surest(head: bytes, name: str) -> Loader | None:
     best: Loader | None = None
     most = 0.0
     for loader in all_loaders():
-        confidence = _confidence(loader, head, file.name)
+        confidence = _confidence(loader, head, name)
         if confidence >= _SURE_ENOUGH and confidence > most:
             best, most = loader, confidence
         if most >= _CERTAIN:

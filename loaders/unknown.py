@@ -40,6 +40,7 @@ _KEYS: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
     (("schema_version", "steps", "agent"), "an ATIF trajectory"),
     (("resourceSpans",), "OpenTelemetry spans"),
     (("info", "messages.parts"), "an opencode session"),
+    (("parentUuid", "message.parts"), "a Qwen Code session"),
     (("sessionId", "projectHash"), "a Gemini CLI session"),
     (("trajectory", "history"), "a SWE-agent trajectory"),
     (("eval", "samples"), "an Inspect log"),

@@ -15,19 +15,22 @@ _TYPE: Final = re.compile(
     rb'|last-prompt|ai-title|permission-mode|file-history-delta|custom-title|bridge-session|atis-latch|pr-link)"'
 )
 _UUID: Final = re.compile(rb'"parentUuid"\s*:')
+_OTHER: Final = re.compile(rb'"systemPayload"\s*:|"message"\s*:\s*\{\s*(?:"role"\s*:\s*"[a-z]+"\s*,\s*)?"parts"\s*:')
+"""What stands in the lines of Qwen Code: it links lines in the same way, and its messages are of Gemini's shape."""
 _BARE: Final = re.compile(rb'"type"\s*:\s*"(user|assistant)".*"uuid"\s*:.*"message"\s*:\s*\{\s*"', re.DOTALL)
 
 
 def sniff(head: bytes, name: str) -> float:
     """JSON lines whose objects carry a Claude Code type and its links between lines."""
-    lines = [line for line in head.split(b"\n") if line.strip() and not line.lstrip().startswith(b"//")]
-    for line in lines[:40]:
+    lines = [line for line in head.split(b"\n") if line.strip() and not line.lstrip().startswith(b"//")][:40]
+    ours = [line for line in lines if not _OTHER.search(line)]
+    for line in ours:
         if not line.lstrip(b" \xef\xbb\xbf").startswith(b"{"):
             continue
         if _UUID.search(line) and _TYPE.search(line):
             return 0.95
-    marked = sum(bool((_TYPE.search(line) and _LINK.search(line)) or _BARE.search(line[:2000])) for line in lines[:40])
-    return 0.8 if marked and marked * 2 >= min(len(lines), 40) else 0.0
+    marked = sum(bool((_TYPE.search(line) and _LINK.search(line)) or _BARE.search(line[:2000])) for line in ours)
+    return 0.8 if marked and marked * 2 >= len(lines) else 0.0
 
 
 def load(source: Source) -> Iterator[Event]:

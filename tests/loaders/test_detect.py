@@ -107,6 +107,25 @@ def test_a_file_that_cannot_be_read_is_no_matter_of_its_format(tmp_path: Path) -
     assert explain_unknown(gone) == "a file that cannot be read (No such file or directory)"
 
 
+@pytest.mark.parametrize(("name", "format"), [("P06.jsonl", "claude-code"), ("T08.jsonl", "codex")])
+def test_a_log_without_its_beginning_is_recognised(name: str, format: str) -> None:
+    """As `tail -c` leaves it: the first line has lost its head."""
+    content = b'mestamp": "2026-03-02", "x": 1}\n' + (CASES / name).read_bytes()
+    loader = detect(data(content))
+    assert loader is not None
+    assert loader.name == format
+
+
+def test_other_clients_with_the_same_links_are_not_claude_code() -> None:
+    """Qwen Code links its lines alike; its messages are of another shape."""
+    links = {"uuid": "b", "parentUuid": "a", "sessionId": "s"}
+    said = {**links, "type": "user", "message": {"role": "user", "parts": [{"text": "Hi."}]}}
+    shown = {**links, "type": "system", "subtype": "ui_telemetry", "systemPayload": {}}
+    file = data("".join(json.dumps(line) + "\n" for line in (shown, said)).encode())
+    assert detect(file) is None
+    assert explain_unknown(file) == "a Qwen Code session"
+
+
 def test_the_surest_loader_wins_and_the_first_of_equals(monkeypatch: pytest.MonkeyPatch) -> None:
     def loader(name: str, confidence: float) -> Loader:
         return Loader(name, name, lambda head, file: confidence, nothing)

@@ -420,6 +420,22 @@ def test_json_lines_are_no_document_and_no_error() -> None:
     assert document_of(b'{"a":"' + b"x" * 2_000_000 + b'"}\n{"a":2}\n') == (None, [])
 
 
+def test_lines_with_a_torn_first_one_are_no_document_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for torn in (b'{"a": [1, {"b":\n', b'tail of a string"}]}\n', b'{"a": 1},\n', b"{}}\n\n"):
+        assert document_of(torn + b'{"a": 2}\n{"a": 3}\n') == (None, [])
+    monkeypatch.setattr(records, "DOCUMENT_LIMIT", 100)
+    assert document_of(b'{"a":\n{"a": 2}\n' * 20) == (None, [])
+
+
+def test_a_broken_document_is_not_taken_for_lines() -> None:
+    """Whatever its layout: its objects are no records."""
+    value = {"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}], "more": {}}
+    for data in (json.dumps(value, indent=2), "[\n" + json.dumps(value) + "\n,\n" + json.dumps(value) + "\n"):
+        raw, issues = document_of(data.rstrip("}").encode())
+        assert raw is None
+        assert [issue.severity for issue in issues] == ["error"]
+
+
 def test_a_one_line_document_ends_with_a_newline() -> None:
     raw, issues = document_of(b'{"a":1}\n\n')
     assert raw is not None
