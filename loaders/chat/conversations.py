@@ -10,11 +10,17 @@ from typing import Any, Final
 
 from ctxview.loaders.shapes import as_dict, as_list, as_str
 
-_ID_KEYS: Final = ("session_id", "conversation_id", "id", "instance_id")
-_REQUEST_KEYS: Final = (
-    "max_tokens", "max_completion_tokens", "temperature", "top_p", "stream", "stream_options", "tool_choice", "stop",
-    "response_format", "parallel_tool_calls", "reasoning_effort", "n", "seed", "store",
+ID_KEYS: Final = ("session_id", "conversation_id", "id", "instance_id")
+"""Keys by which an object names its conversation, the surest first."""
+REQUEST_KEYS: Final = (
+    "tools", "functions", "max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k", "min_p", "stream",
+    "stream_options", "tool_choice", "function_call", "stop", "response_format", "parallel_tool_calls",
+    "reasoning_effort", "reasoning", "thinking", "n", "seed", "store", "frequency_penalty", "presence_penalty",
+    "repetition_penalty", "logit_bias", "logprobs", "top_logprobs", "service_tier", "verbosity", "modalities",
+    "prediction", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "web_search_options",
+    "enable_thinking", "chat_template_kwargs", "extra_body",
 )  # fmt: skip
+"""Keys of a request's body that say how to answer: a conversation that was only saved has none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +66,6 @@ def conversation(value: dict[str, Any]) -> Conversation:
     messages = traj if isinstance(traj, list) else as_list(value.get("messages"))
     mini = as_str(value.get("trajectory_format")).startswith("mini-swe-agent")
     model = as_str(value.get("model")) or None
-    last = as_dict(messages[-1]).get("role") if messages else None
-    request = model is not None and (last != "assistant" or any(key in value for key in _REQUEST_KEYS))
     return Conversation(
         messages=messages,
         system=value.get("system"),
@@ -69,9 +73,18 @@ def conversation(value: dict[str, Any]) -> Conversation:
         model=model,
         id=_name(value),
         client=_mini_version(value) if mini else None,
-        pending=request and "response" not in value,
+        pending=model is not None and "response" not in value and _waits(value, messages),
         environment=mini,
     )
+
+
+def _waits(value: dict[str, Any], messages: list[Any]) -> bool:
+    """Whether messages under a model's name are a request's: none that ends with an answer waits for one, and where
+    nothing asks for an answer in a certain way, those before it were saved with it."""
+    roles = [as_dict(message).get("role") for message in messages]
+    if not roles or roles[-1] == "assistant":
+        return False
+    return any(key in value for key in REQUEST_KEYS) or "assistant" not in roles
 
 
 def _mini_version(value: dict[str, Any]) -> str:
@@ -80,7 +93,7 @@ def _mini_version(value: dict[str, Any]) -> str:
 
 
 def _name(value: dict[str, Any]) -> str | None:
-    for key in _ID_KEYS:
+    for key in ID_KEYS:
         if isinstance(value.get(key), str) and value[key].strip():
             return as_str(value[key])[:120]
     return None

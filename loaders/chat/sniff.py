@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
+from ctxview.loaders.chat.conversations import ID_KEYS, REQUEST_KEYS
 from ctxview.loaders.outline import Outline
 
 _FOREIGN: Final = (
     "uuid", "parentUuid", "sessionId", "payload", "kwargs", "conversations", "eval", "schema_version", "contents",
-    "request", "packets", "span_kind", "resourceSpans", "observations", "session_id", "parts", "messages.parts",
-    "messages.info", "in_context_message_indices", "agents", "message", "kind", "action", "observation", "source",
+    "request", "packets", "span_kind", "resourceSpans", "observations", "parts", "messages.parts", "messages.info",
+    "in_context_message_indices", "agents", "message", "kind", "action", "observation", "source",
     "projectHash", "model_responses", "history", "steps", "trajectory", "events", "child_run_ids", "run_type",
     "samples", "$schemaVersion", "record_type", "instructions",
 )  # fmt: skip
 _PLAIN: Final = frozenset({
-    "messages", "model", "tools", "system", "functions", "metadata", "id", "max_tokens", "temperature", "stream",
-    "tool_choice", "top_p", "stop", "parallel_tool_calls", "policy", "keep", "session_id",
+    *ID_KEYS, *REQUEST_KEYS, "messages", "model", "system", "metadata", "user", "policy", "keep", "title", "created",
+    "created_at", "updated_at", "timestamp",
 })  # fmt: skip
 """Top-level keys of an object that is a conversation and nothing more."""
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -32,7 +33,7 @@ def sniff(head: bytes, name: str) -> float:
         return 0.95
     if seen.has("task_id", "info", "reward") and seen.is_array:
         return 0.8
-    if seen.any(*_FOREIGN):
+    if seen.any(*_FOREIGN) or seen.has("session_id", "type"):
         return 0.0
     if seen.has("role", "content"):
         return 0.7 if seen.values("role") & _ROLES else 0.0

@@ -94,11 +94,57 @@ def test_anthropic_messages_without_a_model_are_a_conversation() -> None:
 
 def test_request_without_an_answer_is_one_exact_call() -> None:
     """A chat request's whole list is the window of the call it asks for."""
-    events = load({"model": "gpt-9", "messages": CHAT})
+    events = load({"model": "gpt-9", "temperature": 0, "messages": CHAT})
     (call,) = of(Call, events)
     assert call.exact
     assert events.index(call) > max(events.index(block) for block in of(Block, events))
     assert not of(CallEnd, events)
+
+
+@pytest.mark.parametrize("more", [{"model": "gpt-9"}, {"model": "gpt-9", "temperature": 1}])
+def test_a_saved_conversation_is_no_request(more: dict[str, Any]) -> None:
+    """One that ends with an answer waits for none; nor does one that says nothing of how to answer."""
+    for messages in (CHAT[:5], CHAT[:4] if len(more) == 1 else CHAT[:3]):
+        events = load({**more, "messages": messages})
+        answers = [message for message in messages if message["role"] == "assistant"]
+        assert [(call.exact, call.model) for call in of(Call, events)] == [(False, "gpt-9")] * len(answers)
+    (call,) = of(Call, load({**more, "messages": CHAT[:2]}))
+    assert call.exact
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"session_id": "s"},
+        {"conversation_id": "s"},
+        {"instance_id": "s"},
+        {"title": "T", "created_at": "2026-01-01"},
+        {"model": "m", "reasoning_effort": "high"},
+        {"model": "m", "stream": True, "stream_options": {"include_usage": True}},
+        {"model": "m", "max_completion_tokens": 9, "response_format": {"type": "json_object"}},
+        {"model": "m", "max_tokens": 9, "thinking": {"type": "disabled"}},
+    ],
+)
+def test_named_conversations_and_every_request_body_are_recognised(more: dict[str, Any]) -> None:
+    head = json.dumps({**more, "messages": CHAT}).encode()
+    assert LOADER.sniff(head, "x.json") >= 0.6
+    events = load(head, "x.json")
+    assert {start.session for start in of(SessionStart, events)} == {"s" if "s" in more.values() else "x"}
+
+
+def test_messages_that_name_their_session_are_chat() -> None:
+    """Unless they have a type, too: those are events of other programs."""
+    lines = [{**message, "session_id": "s"} for message in CHAT]
+    assert LOADER.sniff(json.dumps(lines[0]).encode() + b"\n", "x") >= 0.6
+    assert LOADER.sniff(json.dumps({**lines[0], "type": "user"}).encode() + b"\n", "x") == 0.0
+
+
+def test_a_torn_first_line_costs_only_itself() -> None:
+    lines = b"".join(json.dumps(message).encode() + b"\n" for message in CHAT)
+    for torn in (b'{"role":"user","content":\n', b'rest of it"}\n', b'{"a": 1},\n'):
+        events = load(torn + lines)
+        assert len(of(Call, events)) == 2
+        assert [r.line for r in of(Record, events) if r.disposition == "unreadable"] == [1]
 
 
 def test_legacy_functions_are_paired() -> None:
