@@ -220,8 +220,13 @@ class Thread:
         if not self._unanswered:
             return
         waiting = {id(held): call_id for call_id, held in self._unanswered.items()}
-        window: list[Held] = []
-        for held in self._window:
+        first, looked_for = len(self._window), len(waiting)
+        while looked_for and first:  # from the end, where they mostly are
+            first -= 1
+            looked_for -= id(self._window[first]) in waiting
+        window, tail = self._window, self._window[first:]
+        del window[first:]
+        for held in tail:
             window.append(held)
             if (call_id := waiting.get(id(held))) is None:
                 continue
@@ -232,7 +237,6 @@ class Thread:
             yield replace(block, place=Place("after", held.ids[-1]), inserted=True)
             self._made_up[call_id] = Held("result", (name,), item.key, call_id=call_id)
             window.append(self._made_up[call_id])
-        self._window = window
         self._unanswered.clear()
 
     def _take_back(self, call_id: str) -> Iterator[Event]:

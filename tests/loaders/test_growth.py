@@ -13,7 +13,8 @@ import pytest
 
 from ctxview.loaders.claude_code import LOADER as CLAUDE_CODE
 from ctxview.loaders.claude_code import tree
-from ctxview.loaders.source import Source, SourceFile
+from ctxview.loaders.codex import LOADER as CODEX
+from ctxview.loaders.source import Loader, Source, SourceFile
 from ctxview.loaders.taken import Taken
 
 _LOADERS = str(Path(sys.modules[Taken.__module__].__file__ or "").parent)
@@ -77,7 +78,15 @@ def the_same_words_at_one_moment(n: int) -> Iterator[Line]:
         yield _user(f"u{i}", f"u{i - 1}" if i else "u", "again", timestamp=at)
 
 
-def _steps(lines: Iterator[Line]) -> int:
+def codex_calls_without_results(n: int) -> Iterator[Line]:
+    for i in range(n // 2):
+        call = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": f"c{i}"}
+        said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": f"go on {i}"}]}
+        yield {"timestamp": "2026-01-01T00:00:00Z", "type": "response_item", "payload": call}
+        yield {"timestamp": "2026-01-01T00:00:00Z", "type": "response_item", "payload": said}
+
+
+def _steps(loader: Loader, lines: Iterator[Line]) -> int:
     """Lines of the loaders' code that reading takes."""
     data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     count = 0
@@ -90,7 +99,7 @@ def _steps(lines: Iterator[Line]) -> int:
     before = sys.gettrace()
     sys.settrace(see)
     try:
-        for _ in CLAUDE_CODE.load(Source((SourceFile(name="s.jsonl", data=data),))):
+        for _ in loader.load(Source((SourceFile(name="s.jsonl", data=data),))):
             pass
     finally:
         sys.settrace(before)
@@ -106,13 +115,15 @@ def _steps(lines: Iterator[Line]) -> int:
         rewinds_below_a_long_window,
         one_response_of_many_lines,
         the_same_words_at_one_moment,
+        codex_calls_without_results,
     ],
 )
 def test_four_times_the_log_takes_four_times_the_steps(
     log: Callable[[int], Iterator[Line]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree, "MANY", 20)
-    assert _steps(log(600)) <= 4.5 * _steps(log(150))
+    loader = CODEX if log is codex_calls_without_results else CLAUDE_CODE
+    assert _steps(loader, log(600)) <= 4.5 * _steps(loader, log(150))
 
 
 def test_names_are_numbered_from_two_on_past_those_that_are_taken() -> None:
