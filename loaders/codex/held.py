@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ctxview.loaders.codex.items import Item, Tag
+from ctxview.loaders.codex.items import Item, Part, Tag
 from ctxview.loaders.codex.truncate import Policy, bytes_of, kept_head, shortened, tokens_of
 
 KEPT_TOKENS: Final = 20_000
@@ -25,6 +25,8 @@ class Held:
     ids: tuple[str, ...]
     """Its blocks."""
     key: int
+    """Of the item as it is sent; so is the hash."""
+    text_hash: int
     text: str = ""
     """Of the person's messages only."""
     images: tuple[str, ...] = ()
@@ -40,11 +42,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One item of the window after a cut: an old one, a new one, or an old one shortened to the new one's text."""
+    """One item of the window after a cut: an old one, a new one, or (where it has both) an old one in a new form."""
 
     old: Held | None = None
     new: Item | None = None
-    text: str | None = None
     moved: bool = False
 
     @property
@@ -56,24 +57,27 @@ class Kept:
 def replaced(window: Sequence[Held], items: Sequence[Item]) -> list[Kept]:
     """The window that becomes `items`: which of them stood in it already.
 
-    Equal items are paired from the end, where a compaction keeps most; those out of order count as moved.
+    Equal items are paired from the end, where a compaction keeps most; those out of order count as moved. A message of
+    the person may be shortened or lack its images, and a result may be in another form.
     """
     places: dict[int, list[int]] = {}
     for index, held in enumerate(window):
         places.setdefault(held.key, []).append(index)
     found: dict[int, int] = {}
     for number in range(len(items) - 1, -1, -1):
-        if rest := places.get(items[number].key):
-            found[number] = rest.pop()
+        if same := places.get(items[number].key):
+            found[number] = same.pop()
     taken = set(found.values())
-    cut_short = [i for i, held in enumerate(window) if held.tag == "user" and i not in taken]
-    texts: dict[int, str] = {}
+    rest = [i for i, held in enumerate(window) if held.tag in ("user", "result") and i not in taken]
+    changed: set[int] = set()
     for number, item in enumerate(items):
-        head = kept_head(item.text) if item.tag == "user" and number not in found else None
-        match = next((i for i in cut_short if head and window[i].text.startswith(head)), None)
+        if number in found or item.tag not in ("user", "result"):
+            continue
+        match = next((i for i in rest if _is_form_of(item, window[i])), None)
         if match is not None:
-            found[number], texts[number] = match, item.text
-            cut_short.remove(match)
+            found[number] = match
+            changed.add(number)
+            rest.remove(match)
     in_order = _increasing([found[number] for number in sorted(found)])
     result = []
     for number, item in enumerate(items):
@@ -81,8 +85,19 @@ def replaced(window: Sequence[Held], items: Sequence[Item]) -> list[Kept]:
             result.append(Kept(new=item))
         else:
             index = found[number]
-            result.append(Kept(window[index], text=texts.get(number), moved=index not in in_order))
+            form = item if number in changed else None
+            result.append(Kept(window[index], form, moved=index not in in_order))
     return result
+
+
+def _is_form_of(item: Item, held: Held) -> bool:
+    """Whether an item after a cut is one from before it, shortened, without its images or worded anew by the client."""
+    if item.tag != held.tag or item.images not in (0, len(held.images)):
+        return False
+    if item.tag == "result":
+        return item.call_id is not None and item.call_id == held.call_id and len(held.images) < len(held.ids)
+    head = kept_head(item.text)
+    return held.text.startswith(head) if head else bool(item.text) and item.text == held.text
 
 
 def _increasing(numbers: Sequence[int]) -> set[int]:
@@ -109,8 +124,8 @@ def _increasing(numbers: Sequence[int]) -> set[int]:
 def summarised(window: Sequence[Held]) -> list[Kept]:
     """The window after a compaction of the older kind, up to the summary that follows.
 
-    The context before the person's first message, and the person's messages, the newest first, within a budget; the
-    one that exceeds it is shortened.
+    The context before the person's first message, and the text of the person's messages, the newest first, within a
+    budget; the one that exceeds it is shortened.
     """
     first = next((i for i, held in enumerate(window) if held.tag == "user"), len(window))
     budget = KEPT_TOKENS
@@ -120,12 +135,16 @@ def summarised(window: Sequence[Held]) -> list[Kept]:
             continue
         size = bytes_of(held.text)
         if tokens_of(size) <= budget:
-            kept.append(Kept(held))
+            kept.append(Kept(held, _text_only(held.text) if held.text and held.images else None))
             budget -= tokens_of(size)
         else:
-            kept.append(Kept(held, text=shortened(held.text, Policy(budget * 4, in_tokens=True))))
+            kept.append(Kept(held, _text_only(shortened(held.text, Policy(budget * 4, in_tokens=True)))))
             budget = 0
     return [*(Kept(held) for held in window[:first] if held.tag == "context"), *reversed(kept)]
+
+
+def _text_only(text: str) -> Item:
+    return Item("user", (Part("user", "user", text),))
 
 
 def rolled_back(window: Sequence[Held], turns: int) -> list[Held]:
@@ -152,15 +171,16 @@ def without_call(window: Sequence[Held]) -> Iterator[Held]:
             yield held
 
 
-def with_summary(items: Sequence[Item], kept: Sequence[Kept]) -> list[Kept]:
+def with_summary(window: Sequence[Held], items: Sequence[Item], kept: Sequence[Kept]) -> list[Kept]:
     """Say which new message is the summary, when no item is one by its type or its wording: the last of the person's
-    role that is new."""
+    role whose text is none that the window held."""
     result = list(kept)
     if any(item.tag == "summary" for item in items):
         return result
+    known = {one.text_hash for one in window if one.tag == "user"}
     for index in range(len(result) - 1, -1, -1):
         new = result[index].new
-        if new is not None and new.tag == "user":
+        if new is not None and result[index].old is None and new.tag == "user" and hash(new.text) not in known:
             parts = tuple(replace(p, kind="summary", human=False) if p.kind == "user" else p for p in new.parts)
             result[index] = Kept(new=Item("summary", parts))
             break

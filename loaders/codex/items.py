@@ -73,6 +73,11 @@ class Item:
         return "\n".join(part.text for part in self.parts if part.image is None)
 
     @property
+    def images(self) -> int:
+        """How many of its parts are."""
+        return sum(part.image is not None for part in self.parts)
+
+    @property
     def key(self) -> int:
         """Equal for items of equal content, within one run."""
         return hash((self.tag, self.call_id, tuple((p.kind, p.role, p.text, p.signature, p.image) for p in self.parts)))

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ctxview.loaders.codex.blocks import At
 from ctxview.loaders.codex.copies import settle_copies
-from ctxview.loaders.codex.items import agent_message, is_item, item_of, said
+from ctxview.loaders.codex.items import Item, agent_message, is_item, item_of, said
 from ctxview.loaders.codex.kinds import KNOWN_EVENTS, KNOWN_LINES, MIRRORS
 from ctxview.loaders.codex.survey import Plan, Survey, survey, unwrap
 from ctxview.loaders.codex.thread import Thread
@@ -94,6 +94,8 @@ class _Reader:
     _line: int = 0
     _again: int = 0
     """Records before this one on the same line."""
+    _agent: tuple[str, str, str] | None = None
+    """Kind of record, author and text of the agent's message that came last, if nothing came after it."""
 
     def events(self) -> Iterator[Event]:
         wrong: list[Issue] = []
@@ -133,9 +135,10 @@ class _Reader:
             yield from thread.compacted(payload, at)
         elif kind == "inter_agent_communication":
             item = agent_message(payload)
-            yield self._said(at, "window" if item is not None else "known", kind)
-            if item is not None:
-                yield from thread.item(item, at)
+            if item is None:
+                yield self._said(at, "known", kind)
+            else:
+                yield from self._enter(thread, item, payload, at, kind)
         else:
             yield self._said(at, "known" if kind in KNOWN_LINES else "unknown", kind or "no type")
             if kind == "turn_context":
@@ -161,6 +164,16 @@ class _Reader:
         item = item_of(payload)
         if item is None:
             yield self._said(at, "known", label)
+            return
+        yield from self._enter(thread, item, payload, at, label)
+
+    def _enter(self, thread: Thread, item: Item, payload: dict[str, Any], at: At, label: str) -> Iterator[Event]:
+        """An item joins the conversation; an agent's message that has two records does so once."""
+        text = item.text if item.tag == "agent" else ""
+        before, self._agent = self._agent, (label, as_str(payload.get("author")), text) if text else None
+        if before and self._agent and before[0] != label and before[1:] == self._agent[1:]:
+            self._agent = None
+            yield self._said(at, "duplicate", label)
             return
         yield self._said(at, "window", label)
         yield from thread.item(item, at)
@@ -193,8 +206,7 @@ class _Reader:
         if item is None or role in thread.plan.roles:
             yield self._said(at, "known", label)
             return
-        yield self._said(at, "window", label)
-        yield from thread.item(item, at)
+        yield from self._enter(thread, item, payload, at, label)
 
     def _last_words(self) -> Iterator[Event]:
         strays = sum(child not in self.threads for child in self.found.spawned)

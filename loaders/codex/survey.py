@@ -15,7 +15,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from ctxview.loaders.codex.items import Item, item_of
-from ctxview.loaders.codex.kinds import LINE_TYPES
+from ctxview.loaders.codex.kinds import LINE_TYPES, MIRRORS
 from ctxview.loaders.codex.thinking import Thinking
 from ctxview.loaders.codex.usage import Meter, totals_of
 from ctxview.loaders.records import Raw, read_lines
@@ -49,7 +49,8 @@ class Plan:
     roles: set[str] = field(default_factory=set)
     """Whose words stand in items: `user`, `assistant`, and `reasoning` for any item of a response."""
     after: dict[int, int] = field(default_factory=dict)
-    """Number of a compaction's record -> size of the window after it, as the log tells."""
+    """Number of a compaction's record -> size of the window after it, as the log tells: by the next call's prompt, or,
+    where more has come in before that, by the client's estimate."""
     thinking: dict[int, int] = field(default_factory=dict)
     """Number of a reasoning item's record -> its tokens, from the usage of its response."""
     repeats_instructions: bool = False
@@ -172,6 +173,11 @@ class _Surveyor:
         elif plan is not None and thread in self._ancestors and plan.own_turn is None:
             self._ancestors.update(parents_of(meta))
             plan.copy_from = number + 1
+        elif plan is not None and thread and thread != plan.thread and not plan.prints:
+            # the head of a copy: older versions do not say in their own which thread they were forked from
+            plan.parents.append(thread)
+            self._ancestors.update((thread, *parents_of(meta)))
+            plan.copy_from = number + 1
         elif plan is None or (thread and thread != plan.thread):
             self._open(number, thread or thread_in_name(self._file.name), named=bool(thread), meta=meta)
 
@@ -192,6 +198,8 @@ class _Surveyor:
         plan.times.append(at)
         plan.answers.append(item.is_output)
         plan.thinking |= self._thinking.item(number, item)
+        if item.tag in ("user", "agent"):
+            self._compacted = None
         self._roles(plan, item)
         text, older = instructions_of(plan.meta)
         if older and not plan.repeats_instructions and item.tag in ("context", "user"):
@@ -221,6 +229,8 @@ class _Surveyor:
             if report.usage is not None:
                 self._compacted = None
                 plan.thinking |= self._thinking.usage(report.usage.reasoning or 0)
+        elif MIRRORS.get(as_str(kind)) == "user":
+            self._compacted = None
         elif kind in ("task_started", "turn_started"):
             self._turn(plan, number, payload)
         elif kind in ("sub_agent_activity", "collab_agent_spawn_end"):

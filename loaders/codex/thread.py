@@ -124,9 +124,11 @@ class Thread:
             if item.call_id is not None:
                 self._unanswered.pop(item.call_id, None)
                 yield from self._take_back(item.call_id)
-        held = self._hold(item, at.stem)
+        # what a compaction put there was shortened before
+        sent = self._shortened(item) if place == AT_END else item
+        held = self._hold(sent, at.stem)
         tool = self._tools.get(item.call_id or "") if item.tag == "result" else None
-        for name, part in zip(held.ids, item.parts):
+        for name, part, form in zip(held.ids, item.parts, sent.parts):
             hidden = self.plan.thinking.get(at.number) if part.kind == "thinking" and part.note else None
             block = block_of(self.session, part, name, item, at, message, tool, self.inherits, hidden)
             if lost:
@@ -138,8 +140,9 @@ class Thread:
                 place = place if place == AT_END else Place("after", name)
             else:
                 yield block
-            if part.kind == "tool_result" and self._policy is not None:
-                yield from self._shorten(block, self._policy)
+            if form is not part:
+                reason = "longer than the turn's truncation policy: sent shortened"
+                yield self._edit("replace", name, "truncation-policy", reason, text=form.text)
         return None if lost else held
 
     def _enter(self, held: Held | None) -> None:
@@ -154,6 +157,7 @@ class Thread:
             tag=item.tag,
             ids=ids,
             key=item.key,
+            text_hash=hash(item.text),
             text=item.text if item.tag == "user" else "",
             images=tuple(name for name, part in zip(ids, item.parts) if part.image is not None),
             call_id=item.call_id,
@@ -169,11 +173,13 @@ class Thread:
                 self._unanswered[held.call_id] = held
         return held
 
-    def _shorten(self, block: Block, policy: Policy) -> Iterator[Event]:
-        text = shortened(block.text, policy)
-        if text is not block.text:
-            reason = "longer than the turn's truncation policy: sent shortened"
-            yield self._edit("replace", block.id, "truncation-policy", reason, text=text)
+    def _shortened(self, item: Item) -> Item:
+        """A result as it is sent, by the turn's policy."""
+        if item.tag != "result" or self._policy is None:
+            return item
+        texts = [shortened(p.text, self._policy) if p.kind == "tool_result" else p.text for p in item.parts]
+        parts = (p if text is p.text else replace(p, text=text) for p, text in zip(item.parts, texts))
+        return replace(item, parts=tuple(parts))
 
     # --------------------------------------------------------------- calls
 
@@ -235,7 +241,7 @@ class Thread:
             item = Item("result", (part,), call_id)
             block = block_of(self.session, part, name, item, replace(at, time=None), name)
             yield replace(block, place=Place("after", held.ids[-1]), inserted=True)
-            self._made_up[call_id] = Held("result", (name,), item.key, call_id=call_id)
+            self._made_up[call_id] = Held("result", (name,), item.key, hash(ABORTED), call_id=call_id)
             window.append(self._made_up[call_id])
         self._unanswered.clear()
 
@@ -257,7 +263,7 @@ class Thread:
             items = [item for value in history if (item := item_of(as_dict(value))) is not None]
             kept = replaced(self._window, items)
             if self._window:
-                kept = with_summary(items, kept)
+                kept = with_summary(self._window, items, kept)
             if (items or message) and not any(entry.tag == "summary" for entry in kept):
                 kept.append(Kept(new=summary_item(message)))
         else:
@@ -268,10 +274,7 @@ class Thread:
         staying = {id(k.old) for k in kept if k.old is not None}
         gone = [held for held in self._window if id(held) not in staying]
         edits = [self._edit("drop", name, "compact", "compacted away") for held in gone for name in held.ids]
-        if not isinstance(payload.get("replacement_history"), list):
-            reason = "a compaction keeps the text of the person's messages"
-            images = (name for k in kept if k.old is not None and k.old.text for name in k.old.images)
-            edits += [self._edit("drop", name, "compact", reason) for name in images]
+        edits += [edit for entry in kept for edit in self._lose_images(entry)]
         had = bool(self._window)
         self._window = []
         if had and not self.inherits:
@@ -318,18 +321,36 @@ class Thread:
         self._hides_thinking = sum(held.hides_thinking for held in self._window)
         self._hides_summary = sum(held.hides_summary for held in self._window)
 
+    def _lose_images(self, entry: Kept) -> Iterator[Edit]:
+        """An old item in a form without images leaves them."""
+        held = entry.old
+        if held is None or entry.new is None or entry.new.images:
+            return
+        for name in held.images:
+            yield self._edit("drop", name, "compact", "a compaction keeps the text of the person's messages")
+        held.ids = tuple(name for name in held.ids if name not in held.images)
+        held.images = ()
+
     def _stay(self, held: Held, entry: Kept, place: Place) -> Iterator[Event]:
         if entry.moved:
             for name in held.ids:
                 yield self._edit("move", name, "compact", "put in another place by the compaction", place=place)
                 place = Place("after", name)
-        if entry.text is not None:
+        if entry.new is not None:
+            yield from self._reword(held, entry.new)
+
+    def _reword(self, held: Held, form: Item) -> Iterator[Event]:
+        """An old item is sent in a new form: in one text, however many it had."""
+        if hash(form.text) != held.text_hash:
             reason = "shortened by the compaction"
-            yield self._edit("replace", held.ids[0], "compact", reason, text=entry.text)
-            held.text = entry.text
-            for name in held.ids[1:]:
-                if name not in held.images:
-                    yield self._edit("drop", name, "compact", reason)
+            first, *more = (name for name in held.ids if name not in held.images)
+            yield self._edit("replace", first, "compact", reason, text=form.text)
+            for name in more:
+                yield self._edit("drop", name, "compact", reason)
+            held.ids = tuple(name for name in held.ids if name not in more)
+        held.key, held.text_hash = form.key, hash(form.text)
+        if held.tag == "user":
+            held.text = form.text
 
     def rolled_back(self, turns: Any, at: At) -> Iterator[Event]:
         """The person took back their last turns."""

@@ -19,6 +19,7 @@ from ctxview.loaders.source import Source, SourceFile
 from ctxview.model import Block, Call, CallEnd, Cut, Edit, Event, Issue, Record, SessionStart, Usage
 
 CASES = Path(__file__).resolve().parents[1] / "data" / "cases"
+PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAAElFTkSuQmCC"
 
 
 def line(kind: str, second: int = 0, **payload: Any) -> dict[str, Any]:
@@ -36,6 +37,20 @@ def item(kind: str, **payload: Any) -> dict[str, Any]:
 def message(role: str, *texts: str) -> dict[str, Any]:
     kind = "output_text" if role == "assistant" else "input_text"
     return item("message", role=role, content=[{"type": kind, "text": text} for text in texts])
+
+
+def shown(text: str) -> dict[str, Any]:
+    """The person's message with an image before its text."""
+    image = {"type": "input_image", "image_url": PIXEL}
+    return item("message", role="user", content=[image, {"type": "input_text", "text": text}])
+
+
+def compacted(*history: dict[str, Any]) -> dict[str, Any]:
+    return line("compacted", message="", replacement_history=[one["payload"] for one in history])
+
+
+HIDDEN = item("compaction", encrypted_content="zz")
+"""A summary that nobody can read."""
 
 
 def event(kind: str, **payload: Any) -> dict[str, Any]:
@@ -248,11 +263,10 @@ def test_instructions_that_come_again_as_a_message_are_not_the_system_prompt() -
 
 def test_results_and_images() -> None:
     """A result's text parts are one block; its images are blocks of their own; a failed command is an error."""
-    pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAAElFTkSuQmCC"
     events = load(
         meta(), message("user", "Go."), call("see", "c1"), call("run", "c2"), call("run", "c3"),
         result("c1", [{"type": "input_text", "text": "a"}, {"type": "input_text", "text": "b"},
-                      {"type": "input_image", "image_url": pixel}]),
+                      {"type": "input_image", "image_url": PIXEL}]),
         result("c2", '{"output":"no","metadata":{"exit_code":1}}'),
         result("c3", "Chunk ID: 1\nProcess exited with code 0\nOutput:\nok"),
         item("local_shell_call", call_id="c4", action={"type": "exec", "command": ["ls"]}),
@@ -292,6 +306,17 @@ def test_messages_of_other_agents_are_input() -> None:
     assert "/root/a" in (note.note or "")
     old = load(meta(), line("inter_agent_communication", author="b", content="Found it."))
     assert [b.text for b in of(Block, old)] == ["Found it."]
+
+
+def test_an_agents_message_with_two_records_is_one() -> None:
+    mail = [{"type": "input_text", "text": "Found it."}]
+    records = [line("inter_agent_communication", author="a", content="Found it."),
+               item("agent_message", author="a", content=mail)]  # fmt: skip
+    events = load(meta(), *records)
+    assert [b.text for b in of(Block, events)] == ["Found it."]
+    assert [r.disposition for r in of(Record, events)][1:] == ["window", "duplicate"]
+    assert len(of(Block, load(meta(), records[0], records[0]))) == 2  # said twice
+    assert len(of(Block, load(meta(), records[0], message("user", "And?"), records[1]))) == 3
 
 
 # ------------------------------------------------------------------------------------------------- pairing and cuts
@@ -353,6 +378,65 @@ def test_older_compaction_keeps_the_persons_words_and_adds_the_summary(tmp_path:
         assert cut.summary_tokens
 
 
+def test_a_compaction_shortens_the_text_of_a_message_and_not_its_image(tmp_path: Path) -> None:
+    """By the older rule the image leaves; a replacement that holds it keeps it."""
+    text = "word " * 30_000
+    short = f"{text[:50]}…29980 tokens truncated…{text[-50:]}"
+    start = [meta(), shown(text), message("assistant", "Yes.")]
+    end = [message("user", "Go on."), message("assistant", "Done.")]
+    with opened(tmp_path, *start, line("compacted", message="Sum."), *end) as trace:
+        kept, summary, more = windows(trace)[1]
+        assert kept.startswith("word word")
+        assert "tokens truncated" in kept
+        assert len(kept) < 90_000
+        assert (summary, more) == ("Sum.", "Go on.")
+    with opened(tmp_path, *start, compacted(shown(short), HIDDEN), *end) as trace:
+        assert windows(trace)[1] == ["", short, "", "Go on."]
+        kinds = [w.block.kind for w in trace.view().window(2)]
+        assert kinds == ["image", "user", "summary", "user"]
+
+
+def test_a_message_without_its_image_is_still_the_persons(tmp_path: Path) -> None:
+    """It stays the message it was, once and again, and the summary that was not recorded is missing."""
+    again = [message("user", "Look."), message("assistant", "Well."), compacted(message("user", "Look."))]
+    lines = [meta(), shown("Look."), message("assistant", "Yes."), compacted(message("user", "Look.")),
+             message("user", "Go on."), message("assistant", "Done.")]  # fmt: skip
+    with opened(tmp_path, *lines, *again, message("user", "More."), message("assistant", "End.")) as trace:
+        view = trace.view()
+        for turn, more in ((2, "Go on."), (4, "More.")):
+            window = list(view.window(turn))
+            assert [(w.block.kind, w.block.preview) for w in window] == [
+                ("user", "Look."), ("summary", ""), ("user", more)
+            ]  # fmt: skip
+            assert "summary" in view.turn(turn).missing  # type: ignore[union-attr]
+
+
+def test_results_after_a_compaction_are_those_before_it(tmp_path: Path) -> None:
+    """They were shortened when they came, and are not shortened again; another form of one replaces its text."""
+    policy = line("turn_context", model="m", truncation_policy={"mode": "bytes", "limit": 100})
+    short = "x" * 60 + "…880 chars truncated…" + "x" * 60
+    start = [meta(), policy, message("user", "Go."), call("run", "c1"), result("c1", "x" * 1000)]
+    for kept in (short, short + " and more"):
+        cut = compacted(message("user", "Go."), call("run", "c1"), result("c1", kept), HIDDEN)
+        with opened(tmp_path, *start, message("assistant", "Done."), cut, message("assistant", "End.")) as trace:
+            assert windows(trace)[1][-1] == short
+            assert windows(trace)[2] == ["Go.", '{"a": 1}', kept, ""]
+            assert [b.kind for b in trace.view().blocks].count("tool_result") == 1
+
+
+@pytest.mark.parametrize(("typed", "estimate", "after"), [(False, 0, 500), (True, 0, None), (True, 300, 300)])
+def test_size_after_a_compaction_counts_nothing_that_came_later(typed: bool, estimate: int, after: int | None) -> None:
+    """What the person types next is not what the compaction left."""
+    guess = tokens(0, estimate, before=1010)
+    more = [message("user", "word " * 100)] if typed else []
+    events = load(
+        meta(), message("user", "Go."), message("assistant", "Yes."), tokens(1000, 10), compacted(HIDDEN),
+        *([guess] if estimate else []), *more, message("assistant", "End."), tokens(500, 10, before=1010),
+    )  # fmt: skip
+    (cut,) = of(Cut, events)
+    assert (cut.before, cut.after) == (1000, after)
+
+
 def test_encrypted_summary_says_so(tmp_path: Path) -> None:
     history = [message("user", "Go.")["payload"], {"type": "compaction", "encrypted_content": "e" * 2000}]
     lines = [meta(), message("user", "Go."), message("assistant", "1"), tokens(500, 5),
@@ -390,6 +474,17 @@ def test_same_thread_goes_on_and_another_is_another_session() -> None:
     assert {(b.session, b.text) for b in of(Block, events)} == {
         ("a", "One."), ("a", "Two."), ("b", "Three."), ("b", "3"),
     }  # fmt: skip
+
+
+def test_a_fork_of_an_older_version_is_told_by_the_head_of_its_copy(tmp_path: Path) -> None:
+    """Its own head does not name the parent, whose head comes next; the copied call is billed once."""
+    copied = [meta("th-1"), message("user", "Hi."), message("assistant", "Yes."), tokens(10, 5)]
+    own = [message("user", "More."), message("assistant", "Done."), tokens(20, 5, before=15)]
+    paths = [written(tmp_path, *copied, name="a.jsonl"), written(tmp_path, meta("th-2"), *copied, *own, name="b.jsonl")]
+    with open_trace(paths) as trace:
+        assert [(row.session, row.parent) for row in trace.sessions] == [("th-1", None), ("th-2", "th-1")]
+        assert [used(trace, name) for name in ("th-1", "th-2")] == [[15], [25]]
+        assert windows(trace, "th-2")[0] == ["Hi.", "Yes.", "More."]
 
 
 def test_sub_agent_names_its_parent_and_the_call_that_started_it(tmp_path: Path) -> None:
