@@ -6,7 +6,8 @@ It prevents a cut from being guessed afterwards: each one says by block what lea
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -68,16 +69,11 @@ def replaced(window: Sequence[Held], items: Sequence[Item]) -> list[Kept]:
         if same := places.get(items[number].key):
             found[number] = same.pop()
     taken = set(found.values())
-    rest = [i for i, held in enumerate(window) if held.tag in ("user", "result") and i not in taken]
-    changed: set[int] = set()
-    for number, item in enumerate(items):
-        if number in found or item.tag not in ("user", "result"):
-            continue
-        match = next((i for i in rest if _is_form_of(item, window[i])), None)
-        if match is not None:
-            found[number] = match
-            changed.add(number)
-            rest.remove(match)
+    changed = _in_other_forms(
+        {i: held for i, held in enumerate(window) if i not in taken},
+        {number: item for number, item in enumerate(items) if number not in found},
+    )
+    found |= changed
     in_order = _increasing([found[number] for number in sorted(found)])
     result = []
     for number, item in enumerate(items):
@@ -90,14 +86,34 @@ def replaced(window: Sequence[Held], items: Sequence[Item]) -> list[Kept]:
     return result
 
 
-def _is_form_of(item: Item, held: Held) -> bool:
-    """Whether an item after a cut is one from before it, shortened, without its images or worded anew by the client."""
-    if item.tag != held.tag or item.images not in (0, len(held.images)):
-        return False
-    if item.tag == "result":
-        return item.call_id is not None and item.call_id == held.call_id and len(held.images) < len(held.ids)
-    head = kept_head(item.text)
-    return held.text.startswith(head) if head else bool(item.text) and item.text == held.text
+def _in_other_forms(window: Mapping[int, Held], items: Mapping[int, Item]) -> dict[int, int]:
+    """Which items after a cut are ones from before it: results in another form, messages shortened or without images.
+
+    By the number of the item, the number of what it was in the window; the first that fits.
+    """
+    alike: dict[tuple[str, str | int | None], deque[int]] = {}
+    for index, held in window.items():
+        if held.tag in ("user", "result") and len(held.images) < len(held.ids):
+            alike.setdefault(_mark(held.tag, held.call_id, held.text_hash), deque()).append(index)
+    users = {index: held.text for index, held in window.items() if held.tag == "user"}
+    found: dict[int, int] = {}
+    for number, item in items.items():
+        if head := kept_head(item.text) if item.tag == "user" else None:
+            match = next((index for index, text in users.items() if text.startswith(head)), None)
+        else:
+            same = alike.get(_mark(item.tag, item.call_id, hash(item.text)), deque())
+            while same and item.tag == "user" and same[0] not in users:
+                same.popleft()
+            match = same.popleft() if same and item.images in (0, len(window[same[0]].images)) else None
+        if match is not None:
+            found[number] = match
+            users.pop(match, None)
+    return found
+
+
+def _mark(tag: Tag, call_id: str | None, text_hash: int) -> tuple[str, str | int | None]:
+    """What stays the same of a result or a message when its form changes."""
+    return (tag, call_id) if tag == "result" else (tag, text_hash)
 
 
 def _increasing(numbers: Sequence[int]) -> set[int]:
