@@ -31,7 +31,6 @@ FILES: Final = (
     "codex/justevery-2025-08-06-legacy.jsonl",
     "mini-swe-agent/github_issue.traj.json",
     "openai-responses-proxy/claudetap-trace_compact_codex.json",
-    "other/agentsessions-qwen-system_telemetry.jsonl",
 )
 SHARES: Final = (0.3, 0.55, 0.8)
 """Where the files are cut, as shares of their records."""
