@@ -202,6 +202,11 @@ class CallEnd:
     stop_reason: str | None = None
     error: str | None = None
 
+    @property
+    def answered(self) -> bool:
+        """Whether an answer came: then a failure told before, of an earlier attempt, no longer stands."""
+        return self.error is None and (self.usage is not None or self.stop_reason is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from ctxview.compact import CompactMap
@@ -81,9 +81,7 @@ class Built:
 @dataclass(slots=True)
 class _Turn:
     call: Call
-    usage: Usage = field(default_factory=Usage)
-    stop_reason: str | None = None
-    error: str | None = None
+    end: CallEnd | None = None
 
 
 # What a client re-sends or not as it likes; its coming and going is no cut.
@@ -122,6 +120,8 @@ class SessionBuilder:
         """Block number by id."""
         self._occurrences = CompactMap()
         """The highest number behind an id that was tried, by id."""
+        self._message = ("", "")
+        """The key of the message that is arriving, as the loader gives it and as it is told apart here."""
         self._by_key: dict[Key, list[int]] | None = None
         """Block numbers by what tells blocks apart; made when a captured window comes."""
         self._turns: deque[_Turn] = deque()
@@ -195,7 +195,7 @@ class SessionBuilder:
     # -------------------------------------------------------------- arrivals
 
     def _block(self, event: Block) -> None:
-        n, content = self._register(event)
+        n, content = self._register(event, _ref(event))
         if not event.enters:
             number = self._edit_count
             self._journal.append(n, self._next_turn, content)
@@ -206,13 +206,14 @@ class SessionBuilder:
         if event.inserted:
             self._note_insert(n, event)
 
-    def _register(self, event: Block) -> tuple[int, int]:
-        """Give the block its number and keep its text."""
+    def _register(self, event: Block, ref: int) -> tuple[int, int]:
+        """Give the block its number and keep its text; `ref` is what alignment will know it by."""
+        event = self._told_apart(event)
         content = self._keep(event.text)
         n = len(self._contents)
         self._roles.append(_ROLES[event.role])
         self._kinds.append(_KINDS[event.kind])
-        self._refs.append(_ref(event))
+        self._refs.append(ref)
         self._contents.append(content)
         self._chars.append(len(event.text))
         if self._by_key is not None:
@@ -223,6 +224,27 @@ class SessionBuilder:
             self.last_at = event.at
         self._arrive(Arrival(event, n, self._calls, content))
         return n, content
+
+    def _told_apart(self, block: Block) -> Block:
+        """The block under an id that is still free: equal texts are told apart by occurrence, and so are messages.
+
+        A message's key is its first block's id; its other blocks follow that one.
+        """
+        id_ = block.id
+        if id_ in self._n:
+            count = self._occurrences.get(id_) or 1
+            while (name := f"{block.id}-{count + 1}") in self._n:
+                count += 1
+            self._occurrences[block.id] = count
+            id_ = name
+        if block.message == block.id:
+            self._message = (block.id, id_)
+        given, message = self._message
+        if block.message != given:
+            message = block.message
+        if id_ == block.id and message == block.message:
+            return block
+        return replace(block, id=id_, message=message)
 
     def _key(self, n: int) -> Key:
         return self._roles[n], self._kinds[n], self._refs[n], self._contents[n]
@@ -272,19 +294,9 @@ class SessionBuilder:
             return
         index = number - (self._calls - len(self._turns))
         if index < 0:
-            known = self._late.get(number + 1, event)
-            self._late[number + 1] = CallEnd(
-                event.session,
-                event.id,
-                event.usage or known.usage,
-                event.stop_reason or known.stop_reason,
-                event.error or known.error,
-            )
-            return
-        turn = self._turns[index]
-        turn.usage = event.usage or turn.usage
-        turn.stop_reason = event.stop_reason or turn.stop_reason
-        turn.error = event.error or turn.error
+            self._late[number + 1] = _ended(self._late.get(number + 1), event)
+        else:
+            self._turns[index].end = _ended(self._turns[index].end, event)
 
     # ----------------------------------------------------------------- edits
 
@@ -455,20 +467,10 @@ class SessionBuilder:
             self._journal.insert(back, index, self._next_turn, key[3], form)
             self._add_edit(back, "insert", "sent-again", f"back in the {why}", cut)
             return
-        n, content = self._register(self._renamed(block))
+        n, content = self._register(block, key[2])
         self._journal.insert(n, index, self._next_turn, content, form)
         if block.inserted:
             self._note_insert(n, block)
-
-    def _renamed(self, block: Block) -> Block:
-        """The block under an id that is still free: equal texts are told apart by occurrence."""
-        if block.id not in self._n:
-            return block
-        count = self._occurrences.get(block.id) or 1
-        while (name := f"{block.id}-{count + 1}") in self._n:
-            count += 1
-        self._occurrences[block.id] = count
-        return replace(block, id=name)
 
 
 def _ref(block: Block) -> int:
@@ -476,6 +478,18 @@ def _ref(block: Block) -> int:
     logged) its id."""
     ref = block.call_id or (None if block.text else block.id)
     return 0 if ref is None else hash(ref) or 1
+
+
+def _ended(known: CallEnd | None, event: CallEnd) -> CallEnd:
+    """What is known of a response after `event`: a later attempt that was answered undoes an earlier one's failure."""
+    if known is None:
+        return event
+    return replace(
+        event,
+        usage=event.usage or known.usage,
+        stop_reason=event.stop_reason or known.stop_reason,
+        error=None if event.answered else event.error or known.error,
+    )
 
 
 def _place_text(place: Place | None) -> str | None:
@@ -488,7 +502,8 @@ def _place_text(place: Place | None) -> str | None:
 
 def _turn_row(turn: int, t: _Turn) -> TurnRow:
     fidelity: Fidelity = "exact" if t.call.exact else "reconstructed"
-    usage = t.usage
+    end = t.end
+    usage = (end.usage if end is not None else None) or Usage()
     return TurnRow(
         turn=turn,
         call=t.call.id,
@@ -503,8 +518,8 @@ def _turn_row(turn: int, t: _Turn) -> TurnRow:
         output=usage.output,
         reasoning=usage.reasoning,
         output_partial=usage.partial,
-        stop_reason=t.stop_reason,
-        error=t.error,
+        stop_reason=end.stop_reason if end is not None else None,
+        error=end.error if end is not None else None,
         inherited=t.call.inherited,
         file=t.call.origin.file,
         line=t.call.origin.line,

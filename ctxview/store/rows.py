@@ -80,7 +80,8 @@ AMEND_USAGE: Final = """
     WHERE session_n = ? AND turn = ?
 """
 AMEND_END: Final = """
-    UPDATE turns SET stop_reason = coalesce(?, stop_reason), error = coalesce(?, error) WHERE session_n = ? AND turn = ?
+    UPDATE turns SET stop_reason = coalesce(?, stop_reason), error = CASE WHEN ? THEN NULL ELSE coalesce(?, error) END
+    WHERE session_n = ? AND turn = ?
 """
 STANDING: Final = """
     SELECT s.block, b.kind = 'tool_result' AND (s.start < $2 OR EXISTS (

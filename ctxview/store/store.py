@@ -209,7 +209,7 @@ class Store:
                 if u := end.usage:
                     parts = (u.input, u.cache_read, u.cache_write, u.output, u.reasoning, u.partial)
                     cursor.execute(r.AMEND_USAGE, [*parts, *key])
-                cursor.execute(r.AMEND_END, [end.stop_reason, end.error, *key])
+                cursor.execute(r.AMEND_END, [end.stop_reason, end.answered, end.error, *key])
 
     def add_spans(self, session: str, rows: Iterable[SpanRow]) -> None:
         """Many at once, about in the order in which they closed: that is what keeps a window query short."""
