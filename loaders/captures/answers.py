@@ -62,6 +62,12 @@ def answer_of(response: Any, content: str, join: Join) -> Answer:
     return Answer(body, "the response broke off" if broken else None, broken)
 
 
+def is_done(answer: Answer, said: bool) -> bool:
+    """Whether a request was answered: something was `said`, or an answer without a word came to its end."""
+    body = answer.body
+    return said or (answer.error is None and bool(body.get("id") or body.get("stop_reason")))
+
+
 def cause_of(body: dict[str, Any]) -> str:
     """An error body in a few words."""
     error = body.get("error")

@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 
 from ctxview.loaders.anthropic_content import Part, parts
-from ctxview.loaders.captures.answers import Answer
+from ctxview.loaders.captures.answers import Answer, is_done
 from ctxview.loaders.captures.wire import Message, Reply, Request, digest, part_keys, trimmed
 from ctxview.loaders.shapes import as_dict, as_int, as_list, as_str, compact_json, dig, kind_of_json, without
 from ctxview.loaders.usage import anthropic_usage
@@ -59,7 +59,7 @@ def reply_of(answer: Answer) -> Reply:
         stop_reason=as_str(message.get("stop_reason")) or None,
         error=answer.error,
         edits=tuple(compact_json(edit)[:_DETAIL_CHARS] for edit in applied),
-        done=bool(content),
+        done=is_done(answer, bool(content)),
     )
 
 

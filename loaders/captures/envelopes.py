@@ -20,6 +20,8 @@ from ctxview.loaders.captures.wire import Exchange, Other
 from ctxview.loaders.shapes import as_dict, as_list, as_str, as_text, as_time, dig, kind_of_json
 
 _OTHER_DIALECT: Final = re.compile(r"/completions\b|[gG]enerateContent|/v1internal|/converse|/invoke|/api/chat")
+_PATH_CHARS: Final = 80
+"""So much of a path is shown."""
 _NO_BODY: Final = "this log holds answers without the requests they came for: it has no windows to show"
 
 
@@ -123,11 +125,12 @@ def _api(path: str | None) -> str | None:
 
 
 def _other(path: str) -> Other:
+    shown = path[:_PATH_CHARS]
     if path.endswith("/v1/messages/count_tokens"):
         return Other("count_tokens")
     if _OTHER_DIALECT.search(path):
-        return Other(f"other-dialect:{path}", reason=f"requests of another API ({path}) are not shown")
-    return Other(path.removeprefix("/v1/"))
+        return Other(f"other-dialect:{shown}", reason=f"requests of another API ({shown}) are not shown")
+    return Other(shown.removeprefix("/v1/"))
 
 
 def _path(record: dict[str, Any], request: dict[str, Any]) -> str | None:
@@ -135,12 +138,12 @@ def _path(record: dict[str, Any], request: dict[str, Any]) -> str | None:
     for value in (request.get("path"), request.get("url"), record.get("path")):
         if isinstance(value, str) and value:
             try:
-                path = urlsplit(value[:2000]).path
+                path = urlsplit(value).path
             except ValueError:
-                path = value[:2000].split("?")[0]
+                path = value.split("?")[0]
             steps = (
                 "*" if len(step) > 12 and re.search(r"\d", step) and ":" not in step else step
                 for step in path.split("/")
             )
-            return "/".join(steps).rstrip("/")[:80] or "/"
+            return "/".join(steps).rstrip("/") or "/"
     return None

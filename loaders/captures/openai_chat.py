@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ctxview.loaders.anthropic_content import Part, parts
-from ctxview.loaders.captures.answers import Answer
+from ctxview.loaders.captures.answers import Answer, is_done
 from ctxview.loaders.captures.texts import is_from_client
 from ctxview.loaders.captures.wire import Message, Reply, Request, digest, part_keys, trimmed
 from ctxview.loaders.openai_content import Calls, chat_parts, role_of
@@ -69,7 +69,7 @@ def reply_of(answer: Answer, request: Request) -> Reply:
         stop_reason=as_str(choice.get("finish_reason")) or None,
         error=answer.error,
         at=as_time(body.get("created")),
-        done=bool(message),
+        done=is_done(answer, bool(message)),
     )
 
 
