@@ -14,6 +14,7 @@ from ctxview.loaders.captures.texts import is_context, is_summary
 from ctxview.loaders.captures.wire import Exchange, Message, digest
 
 _SUMMARY: Final = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL)
+_SUMMARY_TAGS: Final = ("<analysis>", "<summary>")
 _PROBE_CHARS: Final = 200
 """So much of a summary must stand in the next request's first messages to call that a compaction."""
 _FAMILIES: Final = ("opus", "sonnet", "haiku")
@@ -53,6 +54,7 @@ class Conversation(Protocol):
     opening: list[str]
     first_user: str
     calls: set[str]
+    last_calls: frozenset[str]
     made: set[str]
     reply_text: str
 
@@ -124,6 +126,16 @@ def score(thread: Conversation, asked: Asked, *, same_thread: bool) -> tuple[int
     return (4 if same_thread else 0), False  # after a warm-up, a reset, or what was never logged
 
 
+def goes_on(thread: Conversation, asked: Asked, start: int) -> bool:
+    """Whether the request holds the thread's last answer at message `start` or later.
+
+    True where that answer left nothing to tell by.
+    """
+    if not thread.answers:
+        return True
+    return thread.answers[-1] in asked.sent[start:] or bool(thread.last_calls & asked.calls)
+
+
 def summary_in(thread: Conversation, asked: Asked) -> str | None:
     """The text with which a compacted window opens, empty where it is opaque; None when it was not compacted."""
     if asked.compactions - thread.last_asked.compactions:
@@ -140,6 +152,16 @@ def summary_in(thread: Conversation, asked: Asked) -> str | None:
     if len(probe) < _PROBE_CHARS:
         return None
     return next((text for text in fresh if probe in "".join(text.split())), None)
+
+
+def carries(text: str, answer: str) -> bool:
+    """Whether `text`, with which a compacted window opens, has its summary from `answer`."""
+    if answer.lstrip().startswith(_SUMMARY_TAGS):  # asked for by clients; some logs hold no more than the head of it
+        return True
+    told, summary = "".join(text.split()), "".join(answer.split())
+    if len(summary) >= _PROBE_CHARS:
+        return summary[:_PROBE_CHARS] in told
+    return bool(summary) and told.endswith(summary)  # a few words could stand in any text, but hardly at its end
 
 
 def _goes_on_at(thread: Conversation, asked: Asked) -> int:

@@ -13,8 +13,9 @@ from ctxview.loaders.captures.envelopes import read
 from ctxview.loaders.captures.litellm import folder_of, name_of
 from ctxview.loaders.captures.logs import Logs
 from ctxview.loaders.captures.names import LITELLM
+from ctxview.loaders.captures.steps import Step, Thread
 from ctxview.loaders.captures.tell import Teller
-from ctxview.loaders.captures.threads import Step, Thread, Threads
+from ctxview.loaders.captures.threads import Threads
 from ctxview.loaders.captures.wire import Exchange
 from ctxview.loaders.source import Source
 from ctxview.loaders.taken import Taken
@@ -96,5 +97,5 @@ def _names(families: list[tuple[Thread, Thread]], logs: Logs, labels: list[str])
         stem = name_of(file) if main.dialect == LITELLM else logs.stem(main.file)
         base = main.session or labels[main.file] or stem or "log"
         name = base if thread is main else f"{base}-{thread.number}"
-        names[thread.number] = taken.take(f"{name}-again" if name in taken else name)
+        names[thread.number] = taken.take(name)
     return names

@@ -17,7 +17,7 @@ from ctxview.loaders.captures.envelopes import read
 from ctxview.loaders.captures.logs import Log
 from ctxview.loaders.captures.names import ANTHROPIC, LITELLM, OPENAI
 from ctxview.loaders.captures.past import Link, Past
-from ctxview.loaders.captures.threads import Step
+from ctxview.loaders.captures.steps import Step
 from ctxview.loaders.captures.wire import Exchange, Message, Other, Reply, Request
 from ctxview.loaders.documents import Meter
 from ctxview.loaders.records import Raw

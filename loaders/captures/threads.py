@@ -8,87 +8,24 @@ goes on with, and a compaction goes on with the thread it compacted.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 import orjson
 
-from ctxview.loaders.captures.kinship import Asked, asked_of, score, summary_in
+from ctxview.loaders.captures.kinship import Asked, asked_of, carries, goes_on, score, summary_in
 from ctxview.loaders.captures.names import ANTHROPIC
 from ctxview.loaders.captures.past import Past
-from ctxview.loaders.captures.wire import Dialect, Exchange, Message, Reply, digest
+from ctxview.loaders.captures.steps import Answered, Beginning, Step, Thread
+from ctxview.loaders.captures.wire import Exchange, Message, Reply, digest
 from ctxview.loaders.shapes import as_str, title_of
 
 _LATEST: Final = 8
 """So many of a request's last messages are looked at for an answer that some thread gave."""
 _PEERS: Final = 50
-"""So many threads of one system prompt are looked at for a compaction."""
+"""So many threads, those used last, are looked at of all that have one thing in common with a request."""
 _PROMPT_KEYS: Final = ("prompt", "message", "task", "instructions")
 """Arguments under which a call that starts a sub-agent has what the agent is told."""
-
-
-@dataclass(slots=True)
-class Step:
-    """One captured call's place: what the second walk over the log needs to know."""
-
-    thread: Thread
-    number: int
-    """Counts the thread's calls from 0."""
-    repeats: bool = False
-    """The same body again, after an attempt without an answer: the same call."""
-    known: bool = False
-    """The same response of the same request was logged before: nothing new at all."""
-    cut: bool = False
-    """The thread was compacted between the previous call and this one."""
-    summary: str | None = None
-    """The text that carries the summary, when `cut` and where it is readable."""
-    instruction: str | None = None
-    """The text that asked for a summary, when the next call shows that this one made it."""
-    hands_over: bool = False
-    """The compaction in its answer is what the next call's window starts with."""
-
-
-@dataclass(slots=True)
-class Thread:
-    """A conversation under construction."""
-
-    number: int
-    file: int
-    scope: str
-    dialect: Dialect
-    session: str | None
-    last_asked: Asked
-    """Its last request ..."""
-    answers: list[str] = field(default_factory=list)
-    """... and the marks of the response."""
-    title: str | None = None
-    tools: set[str] = field(default_factory=set)
-    opening: list[str] = field(default_factory=list)
-    begun: bool = False
-    """Something was answered: later user texts are not its opening."""
-    answered: bool = False
-    calls: set[str] = field(default_factory=set)
-    """Ids of the tool calls it has seen."""
-    first_user: str = ""
-    made: set[str] = field(default_factory=set)
-    """Keys of the compactions that its responses made ..."""
-    last_made: set[str] = field(default_factory=set)
-    """... and of those in the last one."""
-    reply_text: str = ""
-    last: Step | None = None
-    count: int = 0
-    size: int = 0
-    """Largest window: recorded tokens, or messages where nothing was recorded."""
-    parent: Thread | None = None
-    parent_call: str | None = None
-    parent_session: str | None = None
-    agent: str | None = None
-    limit: int | None = None
-    client: str | None = None
-    used: int = 0
-    """When it was last gone on with, in calls of the log."""
-    indexed: set[str] = field(default_factory=set)
-    """The part of `calls` that can be looked up."""
 
 
 class Threads:
@@ -101,11 +38,12 @@ class Threads:
         self.referred: set[str] = set()
         """Ids of the items that requests refer to."""
         self._where: dict[str, dict[int, Thread]] = {}
-        self._prompts: dict[str, tuple[Thread, str, str | None]] = {}
-        self._responses: dict[tuple[str, str], Thread] = {}
-        """Thread by response id and body: one response can be in several logs."""
+        self._prompts: dict[str, tuple[Step, str, str | None]] = {}
+        self._responses: dict[tuple[str, str], Step] = {}
+        """Step by response id and body: one response can be in several logs."""
         self._past: Past[str] = Past()
-        self._of_response: dict[str, Thread] = {}
+        self._of_response: dict[str, Step] = {}
+        self._answered = Answered()
         self._marks: dict[str, str] = {}
         self._clock = 0
 
@@ -114,41 +52,66 @@ class Threads:
         sent, reply = exchange.request, exchange.reply or Reply()
         response = (reply.id, sent.body)
         if reply.id and response in self._responses:
-            return Step(self._responses[response], 0, known=True)
+            return Step(self._responses[response].thread, file, known=True)
         self.referred.update(message.refers for message in sent.messages if message.refers)
         going_on = self._past.knows(sent.previous)
         window = self._past.window(sent.previous, self._interned(sent.messages))
         if sent.previous is not None:
             self.wanted[sent.previous] += 1
         asked = asked_of(exchange, window.all() if window.before is not None else list(window.items))
-        best, cut = self._of_response.get(sent.previous or ""), False
-        if best is not None and going_on:
-            cut = window.starts_compacted
-            asked.compactions |= frozenset() if cut else best.last_asked.compactions
+        start = self._answered.beginning(asked.sent if asked.whole else (), scope)
+        named = self._of_response.get(sent.previous or "") if going_on else None
+        best: Thread | None
+        if named is not None:
+            best, cut = named.thread, window.starts_compacted
+            asked.compactions |= frozenset() if cut else named.thread.last_asked.compactions
+            follows = named is named.thread.last
+            self._continue(named, asked)
         else:
             best, cut = self._find(asked, exchange.session, scope)
+            if start.call is not None and _is_rightful(start, best, asked, exchange.session):
+                best, cut = start.call.thread, False
+                self._continue(start.call, asked)
+            follows = cut or best is None or _is_continued(best, start, asked)
         step = self._step(best, cut, asked, exchange, file, scope)
+        step.goes_on = follows
         ids = [reply.id or None, reply.keeps]
         compaction = next((n for n, message in enumerate(reply.messages) if message.compaction), None)
         marks = self._interned(reply.messages)
         if compaction is not None:
             compaction -= sum(not message.mark for message in reply.messages[:compaction])
         self._past.answer(window, marks, ids, compaction)
-        self._of_response.update((id_, step.thread) for id_ in ids if id_)
-        self._responses[response] = step.thread
-        self._remember(step.thread, asked, exchange)
+        first = step.thread.last or step  # where it repeats a call, that one
+        self._of_response.update((id_, first) for id_ in ids if id_)
+        self._responses[response] = step
+        if asked.whole:
+            self._answered.add(first, start.mark, marks)
+        self._remember(step, asked, exchange)
         return step
+
+    def _continue(self, step: Step, asked: Asked) -> None:
+        """Make `step` the last of its thread, unless what followed it there is the same run, gone back in."""
+        if step.after is None or step.after.goes_on:
+            return
+        other = step.thread.split(step, asked, len(self.all) + 1)
+        if other is not None:
+            self.all.append(other)
+            self._index(other, other.last_asked)
 
     def _step(self, best: Thread | None, cut: bool, asked: Asked, exchange: Exchange, file: int, scope: str) -> Step:
         same = best is not None and best.last_asked.body == asked.body
         if best is not None and best.last is not None and same and not best.answered:
-            return Step(best, best.last.number, repeats=True)
+            step = Step(best, file, repeats=True)
+            best.last.again += (step,)
+            return step
         thread = best if best is not None else self._new(asked, exchange, file, scope)
-        step = Step(thread, thread.count)
+        step = Step(thread, file)
+        if thread.last is not None:
+            thread.last.after = step
         if cut and thread.last is not None:
             step.cut = True
             step.summary = summary_in(thread, asked) or None
-            if step.summary:
+            if step.summary and carries(step.summary, thread.reply_text):
                 thread.last.instruction = thread.last_asked.texts[-1] if thread.last_asked.texts else None
             thread.last.hands_over = bool(thread.last_made & asked.compactions) or not asked.whole
         thread.count += 1
@@ -178,11 +141,8 @@ class Threads:
         keys += [f"answer {mark}" for mark in asked.sent[-_LATEST:]]
         keys += [f"made {key}" for key in asked.compactions]
         found: dict[int, Thread] = {}
-        for key in keys:
-            found.update(self._where.get(key, {}))
-        peers = self._where.get(f"system {asked.system}", {})
-        recent = list(peers)[-_PEERS:]
-        found.update((number, peers[number]) for number in recent)
+        for key in [*keys, f"system {asked.system}"]:
+            found.update(islice(reversed(self._where.get(key, {}).items()), _PEERS))
         return sorted(found.values(), key=lambda thread: -thread.used)
 
     def _index(self, thread: Thread, asked: Asked) -> None:
@@ -190,18 +150,21 @@ class Threads:
         keys += [f"answer {mark}" for mark in thread.answers[-1:]]
         keys += [f"made {key}" for key in thread.made]
         for key in [*keys, f"system {asked.system}", *(f"call {call}" for call in thread.calls - thread.indexed)]:
-            self._where.setdefault(key, {})[thread.number] = thread
+            peers = self._where.setdefault(key, {})
+            peers.pop(thread.number, None)
+            peers[thread.number] = thread  # at the end, where the one used last is
         thread.indexed |= thread.calls
         self._clock += 1
         thread.used = self._clock
 
     def _new(self, asked: Asked, exchange: Exchange, file: int, scope: str) -> Thread:
-        thread = Thread(len(self.all) + 1, file, scope, exchange.dialect, exchange.session, asked)
+        number = len(self.all) + 1
+        thread = Thread(number, number, file, scope, exchange.dialect, exchange.session, asked)
         self.all.append(thread)
         return thread
 
-    def _remember(self, thread: Thread, asked: Asked, exchange: Exchange) -> None:
-        reply = exchange.reply or Reply()
+    def _remember(self, step: Step, asked: Asked, exchange: Exchange) -> None:
+        thread, reply = step.thread, exchange.reply or Reply()
         thread.session = thread.session or exchange.session
         thread.client = thread.client or exchange.client
         thread.parent_session = thread.parent_session or exchange.parent
@@ -215,7 +178,8 @@ class Threads:
         thread.last_asked = asked
         thread.answered = reply.done
         thread.calls |= asked.calls
-        thread.calls.update(call for message in reply.messages for call in message.calls)
+        thread.last_calls = frozenset(call for message in reply.messages for call in message.calls)
+        thread.calls |= thread.last_calls
         thread.last_made = {message.keys[0] for message in reply.messages if message.compaction}
         thread.made |= thread.last_made
         thread.answers = [message.mark for message in reply.messages if message.mark]
@@ -226,7 +190,7 @@ class Threads:
         thread.size = max(thread.size, prompt or len(asked.sent))
         for part in parts:
             if part.kind == "tool_call" and part.call_id:
-                self._note_prompt(thread, part.call_id, part.text)
+                self._note_prompt(step, part.call_id, part.text)
 
     def _introduce(self, thread: Thread) -> None:
         """Title and parent, from the first texts that are not the client's."""
@@ -234,18 +198,38 @@ class Threads:
             thread.title = next((title for text in thread.opening if (title := title_of(_task(text)))), None)
         thread.first_user = digest(*thread.opening) if thread.opening else ""
         for text in thread.opening:
-            parent, call, agent = self._prompts.get(text, (thread, "", None))
-            if thread.parent is None and parent.number < thread.number:
-                thread.parent, thread.parent_call, thread.agent = parent, call, agent or thread.agent
+            step, call, agent = self._prompts.get(text, (None, "", None))
+            if thread.starter is None and step is not None and step.thread.root < thread.root:
+                thread.starter, thread.parent_call, thread.agent = step, call, agent or thread.agent
 
-    def _note_prompt(self, thread: Thread, call: str, arguments: str) -> None:
+    def _note_prompt(self, step: Step, call: str, arguments: str) -> None:
         if not any(f'"{key}"' in arguments for key in _PROMPT_KEYS):
             return
         given = _object(arguments)
         agent = as_str(given.get("subagent_type")) or as_str(given.get("agent_type")) or None
         for key in _PROMPT_KEYS:
             if prompt := as_str(given.get(key)):
-                self._prompts.setdefault(prompt, (thread, call, agent))
+                self._prompts.setdefault(prompt, (step, call, agent))
+
+
+def _is_continued(thread: Thread, start: Beginning, asked: Asked) -> bool:
+    """Whether the request goes on with the thread's last call, so far as one can tell."""
+    return (start.call is not None and thread.last is start.call) or goes_on(thread, asked, start.length)
+
+
+def _is_rightful(start: Beginning, best: Thread | None, asked: Asked, session: str | None) -> bool:
+    """Whether the request goes on with the call that it repeats, and not with the last one of `best`.
+
+    A client may have changed what it sent in between: then the request still holds the answer it got to that.
+    """
+    call = start.call
+    if call is None or (best is not None and best.last is call):
+        return False
+    thread, after = call.thread, call.after
+    if session and thread.session and session != thread.session:
+        return False
+    is_held = any(each.last is not call and goes_on(each, asked, start.length) for each in (thread, best or thread))
+    return not is_held and (after is None or not after.goes_on)
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -18,7 +18,6 @@ Dialect: TypeAlias = Literal["anthropic-requests", "openai-requests", "litellm"]
 """The format that sessions of a dialect are shown under."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of a request or an answer; of the Responses API, one item."""

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxview.loaders.captures import LOADER
+from ctxview.loaders.captures import LOADER, threads
 from ctxview.loaders.source import Source, SourceFile
 from ctxview.model import Block, Call, CallEnd, Event, Issue, Progress, Record, SessionStart, Snapshot, Usage
 
@@ -280,6 +280,105 @@ def test_interleaved_twins_keep_apart() -> None:
     assert sorted(sessions.values()) == [["a1", "a2", "a3"], ["b1", "b2", "b3"]]
 
 
+def using(id_: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A tool call and its result, as messages."""
+    call = {"type": "tool_use", "id": id_, "name": "Read", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": id_, "content": id_}
+    return {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}
+
+
+def calls_by_session(events: list[Event]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for call in of(Call, events):
+        found.setdefault(call.session, []).append(call.id)
+    return found
+
+
+@pytest.mark.parametrize("runs", [2, 3, 60])
+def test_runs_of_one_request_in_lockstep_are_sessions_of_their_own(runs: int) -> None:
+    """Each goes on with its own answer, though all of them sent the same first request one after the other."""
+    said = [text("user", "Do it.")]
+    rounds = [
+        [(run, body(*said, *(m for n in range(number) for m in using(f"c{run}-{n}")))) for run in range(runs)]
+        for number in range(3)
+    ]
+    events = load([
+        pair(request, answer(f"m{run}-{number}", using(f"c{run}-{number}")[0]["content"][0]))
+        for number, requests in enumerate(rounds)
+        for run, request in requests
+    ])  # fmt: skip
+    wanted = [[f"m{run}-{number}" for number in range(3)] for run in range(runs)]
+    assert sorted(calls_by_session(events).values()) == sorted(wanted)
+
+
+def test_runs_that_only_talk_keep_apart() -> None:
+    """Without tool calls the words of the answer tell whose turn it is, whichever run goes on first."""
+
+    def sent(*said: str) -> dict[str, Any]:
+        return body(text("user", "go"), *(text("assistant" if i % 2 == 0 else "user", t) for i, t in enumerate(said)))
+
+    events = load([
+        pair(sent(), answer("a1", "A")), pair(sent(), answer("b1", "B")),
+        pair(sent("B", "y"), answer("b2", "OK")), pair(sent("B", "y", "OK", "y2"), answer("b3", "OK")),
+        pair(sent("A", "x"), answer("a2", "OK")), pair(sent("A", "x", "OK", "x2"), answer("a3", "OK")),
+        pair(sent("B", "y", "OK", "y2", "OK", "y3"), answer("b4", "OK")),
+    ])  # fmt: skip
+    assert sorted(calls_by_session(events).values()) == [["a1", "a2", "a3"], ["b1", "b2", "b3", "b4"]]
+
+
+def test_asking_again_and_going_back_stay_in_one_session() -> None:
+    """A person who has an answer made anew, or words a question anew, is still in the same conversation."""
+    go, a, b = text("user", "go"), text("assistant", "A"), text("assistant", "B")
+    events = load([
+        pair(body(go), answer("m1", "A")), pair(body(go), answer("m2", "B")),
+        pair(body(go, b, text("user", "one")), answer("m3", "C")),
+        pair(body(go, b, text("user", "two")), answer("m4", "D")),
+    ])  # fmt: skip
+    assert list(calls_by_session(events).values()) == [["m1", "m2", "m3", "m4"]]
+    back = load([
+        pair(body(go), answer("m1", "A")),
+        pair(body(go, a, text("user", "one")), answer("m2", "B")),
+        pair(body(go, a, text("user", "two")), answer("m3", "C")),
+        pair(body(go, a, text("user", "one"), b, text("user", "on")), answer("m4", "D")),
+    ])  # fmt: skip
+    assert list(calls_by_session(back).values()) == [["m1", "m2", "m4"], ["m3"]]
+
+
+def test_sub_agent_of_the_second_run_is_its_child() -> None:
+    """A call moves to the session of its own run with what it started."""
+    task = {"type": "tool_use", "id": "t9", "name": "Task", "input": {"prompt": "Look around."}}
+    go, done = text("user", "go"), {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t9"}]}
+    events = load([
+        pair(body(go), answer("a1", using("c1")[0]["content"][0])),
+        pair(body(go), answer("b1", task)),
+        pair(body(text("user", "Look around."), system="You are a scout."), answer("s1", "Seen.")),
+        pair(body(go, *using("c1")), answer("a2", "A")),
+        pair(body(go, {"role": "assistant", "content": [task]}, done), answer("b2", "B")),
+    ])  # fmt: skip
+    sessions = calls_by_session(events)
+    of_call = {call: session for session, calls in sessions.items() for call in calls}
+    assert sorted(sessions.values()) == [["a1", "a2"], ["b1", "b2"], ["s1"]]
+    parents = {start.session: start.parent for start in of(SessionStart, events)}
+    assert parents[of_call["s1"]] == of_call["b1"]
+
+
+@pytest.mark.parametrize("count", [400])
+def test_runs_of_one_request_cost_the_same_each(count: int) -> None:
+    """A log of many runs that start alike compares each call with a bounded number of them."""
+    compared = []
+    threads.score, score = lambda *a, **k: compared.append(1) or score(*a, **k), threads.score
+    try:
+        load([
+            pair(body(text("user", "Do it."), *(m for n in range(number) for m in using(f"c{run}-{n}"))),
+                 answer(f"m{run}-{number}", using(f"c{run}-{number}")[0]["content"][0]))
+            for run in range(count)
+            for number in range(2)
+        ])  # fmt: skip
+    finally:
+        threads.score = score
+    assert len(compared) <= 2 * count * 60
+
+
 def test_sliding_window_stays_one_session() -> None:
     """A client that sends only its newest messages, without tools to tell by, still holds one conversation."""
     said = [text("user" if n % 2 == 0 else "assistant", f"line {n}") for n in range(12)]
@@ -311,6 +410,74 @@ def test_compaction_goes_on_with_its_thread(opening: str) -> None:
     assert kinds == [[], [], [], [("summary", True, False)], [("summary", True, False)]]
     asked = windows[2].blocks[-1]
     assert (asked.text, asked.injected, asked.human) == ("Summarise all of it.", True, False)
+
+
+@pytest.mark.parametrize(
+    ("answered", "carried"),
+    [
+        ("<analysis>All that was d[cut]", "[cut]"),
+        ("Tests: moved.", "Tests: moved."),
+        ("Moved the tests. " * 20, "Moved the tests.  " * 20 + "Go on."),
+    ],
+)
+def test_request_for_a_summary_is_the_clients(answered: str, carried: str) -> None:
+    """Be the summary tagged, a few words, or one that the client adds to; a log may hold only the head of it."""
+    opening = f"This session is being continued from a previous conversation. {carried}"
+    before = [text("user", "go"), text("assistant", "OK")]
+    events = load([
+        pair(body(*before[:1]), answer("m1", "OK")),
+        pair(body(*before, text("user", "Summarise.")), answer("m2", answered)),
+        pair(body(text("user", opening)), answer("m3", "Next.")),
+    ])  # fmt: skip
+    windows = of(Snapshot, events)
+    assert windows[2].cut == "compact"
+    assert (windows[1].blocks[-1].text, windows[1].blocks[-1].injected) == ("Summarise.", True)
+
+
+def test_what_a_person_said_before_an_unlogged_summary_is_theirs() -> None:
+    """Only the request whose answer carries the summary asked for it."""
+    opening = "This session is being continued from a previous conversation. " + "The tests were moved. " * 20
+    events = load([
+        pair(body(text("user", "go")), answer("m1", "OK")),
+        pair(body(text("user", "go"), text("assistant", "OK"), text("user", "more")), answer("m2", "fine")),
+        pair(body(text("user", opening)), answer("m3", "Next.")),
+    ])  # fmt: skip
+    windows = of(Snapshot, events)
+    assert windows[2].cut == "compact"
+    assert [(block.text, block.human) for block in windows[1].blocks if block.injected] == []
+    assert (windows[1].blocks[-1].text, windows[1].blocks[-1].human) == ("more", True)
+
+
+def test_answer_without_a_word_is_an_answer() -> None:
+    """The same request after it is a call of its own, with a usage of its own."""
+    request = body(text("user", "go"))
+    events = load([http(request, {"status": 200, "body": answer("m1", tokens=7)}), pair(request, answer("m2", "ok"))])
+    assert [call.id for call in of(Call, events)] == ["m1", "m2"]
+    assert [end.usage.input for end in of(CallEnd, events)] == [7, 100]
+
+
+def test_long_paths_are_read_to_their_end() -> None:
+    """A gateway may put a long path before the API's own; what is no call shows shortened."""
+    gateway = "/gateway/teams/platform/environments/production/regions/europe/providers/anthropic" + "/more" * 500
+    reply = {"status": 200, "body": answer("m1", "ok")}
+    events = load([
+        http(body(text("user", "go")), reply, f"https://gw.example.com{gateway}/v1/messages?beta=true"),
+        http(body(text("user", "go")), reply, f"{gateway}/v1/messages/count_tokens"),
+        http(body(text("user", "go")), reply, f"{gateway}/models"),
+    ])  # fmt: skip
+    window, counted, other = of(Record, events)
+    assert (window.disposition, counted.disposition, counted.type) == ("window", "known", "count_tokens")
+    assert other.type == f"{gateway}/models"[:80]
+
+
+def test_sessions_of_one_name_are_numbered() -> None:
+    """Many folders may each hold a file of one name."""
+    files = [
+        SourceFile(f"run{n}/request.json", data=json.dumps(body(text("user", f"q{n}"), system=f"s{n}")).encode())
+        for n in range(4)
+    ]
+    starts = of(SessionStart, list(LOADER.load(Source(tuple(files)))))
+    assert [start.session for start in starts] == ["request", "request-2", "request-3", "request-4"]
 
 
 def test_usage_of_several_rounds_is_the_last_message_round() -> None:

@@ -150,6 +150,21 @@ def test_a_fork_goes_on_with_an_older_response() -> None:
     assert len(of(SessionStart, events)) == 1
 
 
+def test_branches_that_both_go_on_are_two_sessions() -> None:
+    """Each response is gone on with in the session that holds it, even where all say the same."""
+    events = load([
+        socket(body(said("user", "go")), answer("r1", said("assistant", "OK"))),
+        socket(body(said("user", "x"), previous="r1"), answer("r2", said("assistant", "OK"))),
+        socket(body(said("user", "y"), previous="r1"), answer("r3", said("assistant", "OK"))),
+        socket(body(said("user", "x2"), previous="r2"), answer("r4", said("assistant", "OK"))),
+        socket(body(said("user", "y2"), previous="r3"), answer("r5", said("assistant", "OK"))),
+    ])  # fmt: skip
+    first, second = of(SessionStart, events)
+    calls = [(call.id, call.session) for call in of(Call, events)]
+    assert [id_ for id_, session in calls if session == first.session] == ["r1", "r2", "r4"]
+    assert [id_ for id_, session in calls if session == second.session] == ["r3", "r5"]
+
+
 def test_an_unknown_predecessor_is_named() -> None:
     """What is known is shown, nothing is exact until the next reset, and one issue says which id is missing."""
     events = load([
