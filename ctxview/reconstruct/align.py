@@ -6,13 +6,23 @@ inserted reminder are each seen as what they are and equal texts are told apart 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TypeAlias
+from itertools import pairwise
+from typing import Final, TypeAlias
 
 Key: TypeAlias = tuple[int, int, int, int]
 """(role, kind, call id or else the id of a block without text, content key), each as a number; 0 for no id."""
+
+Match: TypeAlias = tuple[int, int]
+"""(old index, new index)"""
+
+_CAREFUL: Final = 20_000
+"""Pairs of equal blocks between two texts up to which the longest common runs are looked for: with more, that would
+take time with the cube of their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +34,83 @@ class Alignment:
 
 
 def align(old: Sequence[Key], new: Sequence[Key]) -> Alignment:
-    """Match two windows. Linear where one is a prefix or a suffix-preserving trim of the other."""
-    head = 0
-    while head < len(old) and head < len(new) and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
+    """Match two windows. Linear where one is a prefix or a suffix-preserving trim of the other.
+
+    Between head and tail, what stands once in both windows is matched first, then what lies between those.
+    """
+    head, tail = _same_ends(old, new)
     kept = {i: i for i in range(head)}
     kept |= {len(new) - 1 - i: len(old) - 1 - i for i in range(tail)}
-    middle_old, middle_new = old[head : len(old) - tail], new[head : len(new) - tail]
-    if middle_old and middle_new:
-        for a, b, size in SequenceMatcher(None, middle_old, middle_new, autojunk=False).get_matching_blocks():
-            kept |= {head + b + i: head + a + i for i in range(size)}
+    ends = len(old) - tail, len(new) - tail
+    for (a, b), (to_a, to_b) in pairwise([(head - 1, head - 1), *_anchors(old, new, head, ends), ends]):
+        if a >= head:
+            kept[b] = a
+        kept |= {b + 1 + j: a + 1 + i for i, j in _matches(old[a + 1 : to_a], new[b + 1 : to_b])}
     return Alignment(kept, _changed(old, new, kept))
+
+
+def _same_ends(old: Sequence[Key], new: Sequence[Key]) -> tuple[int, int]:
+    """How many blocks are equal from the start on, and how many of the others up to the end."""
+    shorter = min(len(old), len(new))
+    head = 0
+    while head < shorter and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < shorter - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return head, tail
+
+
+def _anchors(old: Sequence[Key], new: Sequence[Key], head: int, ends: Match) -> list[Match]:
+    """The longest run in order of what stands once between head and tail of both windows."""
+    once_old, once_new = _once(old, head, ends[0]), _once(new, head, ends[1])
+    pairs = [(once_old[key], at) for key, at in once_new.items() if key in once_old]
+    # Patience: the last old index of the best run of each length, and for every pair the one before it.
+    lasts: list[int] = []
+    tops: list[int] = []
+    before: list[int | None] = []
+    for number, (a, _) in enumerate(pairs):
+        length = bisect_left(lasts, a)
+        before.append(tops[length - 1] if length else None)
+        lasts[length : length + 1] = [a]
+        tops[length : length + 1] = [number]
+    run: list[Match] = []
+    at = tops[-1] if tops else None
+    while at is not None:
+        run.append(pairs[at])
+        at = before[at]
+    return run[::-1]
+
+
+def _once(keys: Sequence[Key], start: int, end: int) -> dict[Key, int]:
+    """Index of each key that stands once in `keys[start:end]`, in order."""
+    count = Counter(keys[start:end])
+    return {keys[i]: i for i in range(start, end) if count[keys[i]] == 1}
+
+
+def _matches(old: Sequence[Key], new: Sequence[Key]) -> Iterator[Match]:
+    """Equal blocks in order, those beside the ends first; where very many are equal, each new one with the next old
+    one."""
+    head, tail = _same_ends(old, new)
+    yield from ((i, i) for i in range(head))
+    yield from ((len(old) - i, len(new) - i) for i in range(1, tail + 1))
+    old, new = old[: len(old) - tail], new[: len(new) - tail]
+    count = Counter(new[head:])
+    pairs = sum(count[key] for key in old[head:])
+    if pairs > _CAREFUL:
+        places: dict[Key, list[int]] = {}
+        for i in range(head, len(old)):
+            places.setdefault(old[i], []).append(i)
+        last = -1
+        for j in range(head, len(new)):
+            found = places.get(new[j], ())
+            at = bisect_right(found, last)
+            if at < len(found):
+                last = found[at]
+                yield last, j
+    elif pairs:
+        for a, b, size in SequenceMatcher(None, old[head:], new[head:], autojunk=False).get_matching_blocks():
+            yield from ((head + a + i, head + b + i) for i in range(size))
 
 
 def _changed(old: Sequence[Key], new: Sequence[Key], kept: dict[int, int]) -> dict[int, int]:
