@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +17,7 @@ LEAST_SHARE: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """The recorded size fell from `before` to `after` at `turn`."""
+    """The recorded size fell from `before`, at the last turn that has one, to `after` at `turn`."""
 
     turn: int
     before: int
@@ -26,16 +27,24 @@ class Fall:
 def find_unexplained(course: Course, cuts: Sequence[CutRow]) -> list[Fall]:
     """Each fall that neither a logged cut nor the known blocks explain.
 
-    Only neighbouring turns of one model are compared. A fall that the rebuilt windows share is explained.
+    A turn is compared with the last one before it that recorded its size, if the model is the same. A fall that the
+    rebuilt windows share is explained, so that a rewind explains what it dropped. A cut that took what nobody can
+    count explains any fall: a compaction, content cleared, a captured request that is shorter.
     """
-    explained = {c.turn for c in cuts}
+    explained = sorted(c.turn for c in cuts if c.kind != "rewind")
     counted = course.counted()
     found = []
-    for turn in range(2, len(course) + 1):
-        before, after = course.recorded(turn - 1), course.recorded(turn)
-        if before is None or after is None or course.sender(turn - 1)[0] != course.sender(turn)[0]:
+    last: int | None = None
+    for turn in range(1, len(course) + 1):
+        after = course.recorded(turn)
+        if after is None:
             continue
-        known = max(0, counted[turn - 1] - counted[turn])
-        if turn not in explained and before - after - known > max(LEAST_TOKENS, LEAST_SHARE * before):
+        earlier, last = last, turn
+        if earlier is None or course.sender(earlier)[0] != course.sender(turn)[0]:
+            continue
+        before = course.recorded(earlier) or 0
+        known = max(0, counted[earlier] - counted[turn])
+        is_cut = bisect_right(explained, earlier) < bisect_right(explained, turn)
+        if not is_cut and before - after - known > max(LEAST_TOKENS, LEAST_SHARE * before):
             found.append(Fall(turn, before, after))
     return found
