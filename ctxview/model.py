@@ -220,7 +220,7 @@ class Edit:
     layer: str = "recorded"
     place: Place | None = None
     text: str | None = None
-    """The new text, for replace."""
+    """The new text, for replace and for an insert in another form than it first had."""
     form: Form = "verbatim"
     covers: tuple[str, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)

@@ -15,7 +15,8 @@ _MOST: Final = 2000
 
 
 def beside(file: SourceFile) -> list[SourceFile]:
-    """The files of a Claude Code session's sub-agents: `<session>/subagents/**/*.jsonl` next to `<session>.jsonl`."""
+    """The files of a Claude Code session's sub-agents: `<session>/subagents/**/*.jsonl` next to `<session>.jsonl`, and
+    the `.meta.json` that lies beside each."""
     if file.path is None:
         return []
     folder = PurePath(file.name).parent
@@ -29,7 +30,8 @@ def _sub_agents(path: Path) -> list[Path]:
         if not folder.is_dir():
             return []
         inside = folder.resolve()
-        paths = sorted(folder.rglob("*.jsonl"))[:_MOST]
+        logs = sorted(folder.rglob("*.jsonl"))[:_MOST]
+        paths = [path for log in logs for path in (log, log.with_suffix(".meta.json"))]
         return [p for p in paths if p.is_file() and inside in p.resolve().parents]
     except OSError:
         return []

@@ -15,6 +15,8 @@ from typing import Any, Final
 import orjson
 
 _TITLE_CHARS: Final = 80
+_LARGEST_COUNT: Final = 2**40
+"""A trillion tokens or bytes: no counter is larger, and thousands of them can be added in 63 bits."""
 TOO_DEEP: Final = "[nested too deep to show]"
 
 
@@ -52,9 +54,9 @@ def as_int(value: Any) -> int | None:
 
 
 def as_count(value: Any) -> int | None:
-    """A token or byte counter: a whole number of at least 0, else None."""
+    """A token or byte counter: a whole number from 0 to 2^40, else None."""
     number = as_int(value)
-    return number if number is not None and number >= 0 else None
+    return number if number is not None and 0 <= number <= _LARGEST_COUNT else None
 
 
 def as_time(value: Any) -> str | None:

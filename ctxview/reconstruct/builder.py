@@ -319,7 +319,8 @@ class SessionBuilder:
         elif event.action == "insert":
             if is_open:
                 return False
-            self._place(n, self._contents[n], event.place or Place(), event.form)
+            content = self._contents[n] if event.text is None else self._keep(event.text)
+            self._place(n, content, event.place or Place(), event.form)
         elif event.action == "move":
             if not is_open:
                 return False

@@ -6,11 +6,10 @@ Source: formats.md section 1, Attachments.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from ctxview.loaders.shapes import as_dict, as_list, as_str
+from ctxview.loaders.shapes import as_dict, as_list, as_str, compact_json
 
 INFERRED: Final = "rendering inferred"
 
@@ -31,10 +30,10 @@ def _file(a: dict[str, Any]) -> str:
     inner = as_dict(content.get("file"))
     body = as_str(inner.get("content"))
     if not body:
-        whole = json.dumps(content, ensure_ascii=False) if content else as_str(a.get("filename"))
+        whole = compact_json(content) if content else as_str(a.get("filename"))
         return _join(a.get("content")) or whole
     path = as_str(inner.get("filePath")) or as_str(a.get("filename"))
-    call = json.dumps({"file_path": path}, ensure_ascii=False)
+    call = compact_json({"file_path": path})
     return f"Called the Read tool with the following input: {call}\nResult of calling the Read tool:\n{_numbered(body)}"
 
 
@@ -50,12 +49,31 @@ def _invoked_skills(a: dict[str, Any]) -> str:
 
 def _todo(a: dict[str, Any]) -> str:
     items = as_list(a.get("content"))
-    return "Reminder of the task list: " + json.dumps(items, ensure_ascii=False)
+    return "Reminder of the task list: " + compact_json(items)
 
 
 def _hook(a: dict[str, Any]) -> str:
     text = _join(a.get("content"))
     return f"{as_str(a.get('hookName')) or 'hook'}: {text}" if text.strip() else ""
+
+
+def _hook_success(a: dict[str, Any]) -> str:
+    """What hooks of two events print is sent; those of the others say what is sent in attachments of another kind."""
+    return _hook(a) if a.get("hookEvent") in (None, "SessionStart", "UserPromptSubmit") else ""
+
+
+def _hook_blocking_error(a: dict[str, Any]) -> str:
+    error = as_dict(a.get("blockingError"))
+    text = as_str(error.get("blockingError")) or as_str(a.get("blockingError"))
+    command = as_str(error.get("command"))
+    source = f' from command: "{command}"' if command else ""
+    return f"{as_str(a.get('hookName')) or 'a'} hook blocking error{source}: {text}" if text.strip() else ""
+
+
+def _plan_mode(a: dict[str, Any]) -> str:
+    path = as_str(a.get("planFilePath"))
+    file = "the plan file" if a.get("planExists") is True else "the plan file, not written yet"
+    return f"Plan mode is active{f'; {file}: {path}' if path else ''}"
 
 
 _RENDER: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
@@ -66,10 +84,12 @@ _RENDER: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "edited_text_file": lambda a: f"{as_str(a.get('filename'))} was changed outside:\n{as_str(a.get('snippet'))}",
     "file": _file,
     "hook_additional_context": _hook,
-    "hook_success": _hook,
+    "hook_blocking_error": _hook_blocking_error,
+    "hook_success": _hook_success,
     "invoked_skills": _invoked_skills,
     "mcp_instructions_delta": lambda a: _join(a.get("addedBlocks")) or _join(a.get("addedNames")),
     "nested_memory": _nested_memory,
+    "plan_mode": _plan_mode,
     "skill_listing": lambda a: _join(a.get("content")),
     "task_reminder": _todo,
     "todo_reminder": _todo,

@@ -12,16 +12,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ctxview.loaders.claude_code.archive import Past
-from ctxview.loaders.claude_code.lines import Node, describe
+from ctxview.loaders.claude_code.lines import Boundary, Node
 from ctxview.loaders.claude_code.tree import Tree
 from ctxview.model import AT_END, Cut, CutKind, Edit, Event, Origin, Place, Usage
 
 Key = TypeVar("Key", str, Node)
 
 CLEARED_TEXT = "[Old tool result content cleared]"
+CLEARED_ATTACHMENT = "[Old attachment content cleared]"
 
 
 class Lane:
@@ -35,7 +36,11 @@ class Lane:
         self.starts_inside = False
         """What was said before the first line is not in the log, and is still in the window."""
         self.tip: Node | None = None
-        """The lane's newest line."""
+        """The lane's newest line; what it repeats, if it does."""
+        self._last: Node | None = None
+        """The lane's newest line that repeats none."""
+        self.writing: str | None = None
+        """Message id of the response whose lines are being read."""
         self.first_words: str | None = None
         """The person's first message."""
         self._path: list[Node] = []
@@ -61,7 +66,14 @@ class Lane:
         """Message id -> for how many reasons lines of that response do."""
         self._preserved: dict[Node, list[Node]] = {}
         """Line on the path -> the older lines that a compaction put after it."""
-        self._thinking: dict[str, None] = {}
+        self._thinking: dict[Node, None] = {}
+        """Lines in the window with thinking from after the person's last message."""
+        self._old_thinking: dict[Node, None] = {}
+        """The same from before it."""
+        self._unlogged: dict[Node, None] = {}
+        """Lines in the window with thinking whose text was not logged."""
+        self._lacks_summary = False
+        """A compaction's summary is in the window, and was not logged."""
         self._by_uuid: dict[str, Node] = {}
         self._anchors: dict[str, tuple[str, ...]] = {}
         """Uuid of a compaction's summary -> uuids of the older lines that stay right after it."""
@@ -71,14 +83,16 @@ class Lane:
         """Message id -> usage so far, for the responses that are calls of this file."""
         self._human_waiting = False
         self._seen_roots: set[str] = set()
+        self._inside_root: str | None = None
+        """The root above which something was said that is not in the log."""
 
     # ------------------------------------------------------------------ lines
 
     def add(self, node: Node) -> Iterator[Event]:
         """Take in the lane's next line. A new root and a microcompaction settle the window as it stood before them."""
-        if node.parent is None and node.above is None and self.tip is not None:
-            yield from self.advance(self.tip)
-        self.tip = node
+        if node.parent is None and node.above is None and self._last is not None:
+            yield from self.advance(self._last)
+        self.tip = self._last = node
         self._recall(node)
         self._by_uuid[node.uuid] = node
         if node.blocks:
@@ -104,8 +118,14 @@ class Lane:
             self._stand(node, 1)
         if node.boundary is not None:
             self._preserve(node.boundary)
-        if node.cleared:
+        if node.cleared or node.cleared_lines:
             yield from self._microcompact(node)
+
+    def repeat(self, original: Node) -> None:
+        """The lane's next line is `original` again: what follows hangs below that one, and is no more of a response
+        that was being written."""
+        self.tip = original
+        self.writing = None
 
     def _is_copied(self, call: str) -> bool:
         return self._owner_of(call) in self._copied
@@ -117,28 +137,19 @@ class Lane:
             found = self._owner.get(call)
         return found
 
-    def _preserve(self, metadata: dict[str, Any]) -> None:
+    def _preserve(self, boundary: Boundary) -> None:
         """Remember which older lines stay, on the line they are to follow: it is read after the boundary."""
-        messages = metadata.get("preservedMessages")
-        segment = metadata.get("preservedSegment")
-        anchor: object = None
-        uuids: tuple[str, ...] = ()
-        if isinstance(messages, dict):
-            anchor = messages.get("anchorUuid")
-            uuids = _strings(messages.get("allUuids")) or _strings(messages.get("uuids"))
-        if not uuids and isinstance(segment, dict):
-            anchor = segment.get("anchorUuid")
-            uuids = self._between(segment.get("headUuid"), segment.get("tailUuid"))
-        if isinstance(anchor, str) and uuids:
-            self._anchors[anchor] = uuids
-            self._moved |= dict.fromkeys(uuids, anchor)
-            line = self._by_uuid.get(anchor)
+        uuids = boundary.preserved or self._between(boundary.head, boundary.tail)
+        if boundary.anchor is not None and uuids:
+            self._anchors[boundary.anchor] = uuids
+            self._moved |= dict.fromkeys(uuids, boundary.anchor)
+            line = self._by_uuid.get(boundary.anchor)
             if line is not None and line in self._standing:
                 self._keep_preserved(line)
 
-    def _between(self, head: object, tail: object) -> tuple[str, ...]:
+    def _between(self, head: str | None, tail: str | None) -> tuple[str, ...]:
         """The lines from `tail` up to `head`, oldest first; the tail alone when the head is not above it."""
-        node = self._line(tail) if isinstance(tail, str) else None
+        node = self._line(tail)
         found: list[str] = []
         while node is not None:
             found.append(node.uuid)
@@ -148,24 +159,30 @@ class Lane:
         return tuple(found[:1])
 
     def _microcompact(self, node: Node) -> Iterator[Event]:
-        """Old results keep their text in the log, but later calls were sent a placeholder."""
+        """Old results and attachments keep their text in the log, but later calls were sent a placeholder."""
         yield from self.advance(node)
-        edits = tuple(
-            Edit(
-                session=self.session,
-                action="replace",
-                block=block,
-                rule="microcompact",
-                form="placeholder",
-                text=CLEARED_TEXT,
-                reason="the client cleared old tool results",
-                evidence={"tokens_saved": node.saved},
+        cleared = [found for call in node.cleared for found in self._results.get(call, ())]
+        attachments = [found for found in map(self._line, node.cleared_lines) if found is not None]
+        cleared += [(found, block) for found in attachments for block in found.ids]
+        edits = []
+        for line, block in cleared:
+            if line not in self._open or block in line.placeholders:
+                continue
+            line.placeholders = (*line.placeholders, block)
+            edits.append(
+                Edit(
+                    session=self.session,
+                    action="replace",
+                    block=block,
+                    rule="microcompact",
+                    form="placeholder",
+                    text=_placeholder(line),
+                    reason=f"the client cleared old {'attachments' if line.type == 'attachment' else 'tool results'}",
+                    evidence={"tokens_saved": node.saved},
+                )
             )
-            for call in node.cleared
-            for _, block in self._results.get(call, ())
-        )
         origin = Origin(self.file, node.line, node.uuid)
-        yield Cut(self.session, node.uuid, "clear", origin, trigger="microcompact", edits=edits)
+        yield Cut(self.session, node.uuid, "clear", origin, trigger="microcompact", edits=tuple(edits))
 
     # ----------------------------------------------------------------- window
 
@@ -181,8 +198,16 @@ class Lane:
             self._stand(node, 1)
             self._keep_preserved(node)
         leaving = self._leaving(self._open if joint < 0 else doubtful) if left else []
-        if leaving or (joint < 0 and self._open and fresh):
-            yield from self._leave(leaving, fresh, joint)
+        is_new_root = joint < 0 and bool(fresh) and fresh[0].uuid not in self._seen_roots
+        is_compaction = is_new_root and any(n.boundary is not None or n.summary for n in fresh)
+        if is_new_root and not self._seen_roots and self.starts_inside:
+            self._inside_root = fresh[0].uuid
+        if leaving or is_compaction or (joint < 0 and self._open and fresh):
+            yield from self._leave(leaving, fresh, joint, is_compaction, is_new_root)
+        if is_new_root:
+            self._seen_roots.add(fresh[0].uuid)
+        if joint < 0 or any(n.summary for n in fresh):
+            self._lacks_summary = bool(fresh) and not any(n.summary for n in fresh) and any(n.boundary for n in fresh)
         yield from self._enter(fresh)
         if leaving and joint < 0 and self._tree.is_large:
             self._put_away()
@@ -262,48 +287,43 @@ class Lane:
         calls = node.results if node.about is None else (node.about,)
         return any(self._owner_of(call) in self._on_path for call in calls)
 
-    def _leave(self, leaving: list[Node], fresh: list[Node], joint: int) -> Iterator[Event]:
-        root = fresh[0] if joint < 0 and fresh else None
-        kind: CutKind = "rewind"
-        metadata: dict[str, Any] = {}
-        at = fresh[0] if fresh else self._path[-1] if self._path else leaving[-1]
-        trigger = None
-        if not self._path:
-            kind = "clear"
-        if root is not None:
-            boundary = next((n for n in fresh if n.boundary is not None), None)
-            if boundary is not None or any(n.summary for n in fresh):
-                kind = "compact"
-            elif root.uuid not in self._seen_roots:
-                kind = "clear"
-            self._seen_roots.add(root.uuid)
-            self.starts_inside = False
-            metadata = (boundary.boundary if boundary else None) or {}
-            at = boundary or root
-            trigger = metadata.get("trigger")
+    def _leave(
+        self, leaving: list[Node], fresh: list[Node], joint: int, is_compaction: bool, is_new_root: bool
+    ) -> Iterator[Event]:
+        kind: CutKind = "compact" if is_compaction else "clear" if is_new_root or not self._path else "rewind"
+        # Where the person turned back: the first line of the branch that has not been sent before.
+        at = next((n for n in fresh if n.ids and not n.arrived), (fresh or self._path or leaving)[-1])
+        boundary: Boundary | None = None
+        if joint < 0 and fresh:
+            self.starts_inside = fresh[0].uuid == self._inside_root and not is_compaction
+            if is_new_root:
+                at = fresh[0]
+            if is_compaction:
+                at = next((n for n in fresh if n.boundary is not None), at)
+                boundary = at.boundary
         reason = _REASONS[kind]
-        evidence = {"boundary": describe(metadata)} if metadata else {}
-        edits = []
+        evidence = {"boundary": boundary.metadata} if boundary and boundary.metadata else {}
+        edits: list[Edit] = []
         for node in leaving:
             del self._open[node]
-            for block in node.ids:
-                self._thinking.pop(block, None)
-                edits.append(Edit(self.session, "drop", block, kind, reason, evidence=evidence))
+            for group in (self._thinking, self._old_thinking, self._unlogged):
+                group.pop(node, None)
+            edits.extend(Edit(self.session, "drop", block, kind, reason, evidence=evidence) for block in node.ids)
         yield Cut(
             self.session,
             at.uuid,
             kind,
             Origin(self.file, at.line, at.uuid),
-            trigger=trigger if isinstance(trigger, str) else None,
-            before=_number(metadata.get("preTokens", metadata.get("pre_tokens"))),
-            after=_number(metadata.get("postTokens", metadata.get("post_tokens"))),
+            trigger=boundary.trigger if boundary else None,
+            before=boundary.before if boundary else None,
+            after=boundary.after if boundary else None,
             edits=tuple(edits),
         )
 
     def _enter(self, fresh: list[Node]) -> Iterator[Event]:
         """Bring in the branch's lines: those that waited, and those that come back after a rewind."""
         on_branch = set(fresh)
-        preserved = [p for n in fresh for p in self._preserved_by(n)]
+        preserved = list(self._families(p for n in fresh for p in self._preserved_by(n)))
         summaries = [n for n in fresh if n.summary] if preserved else []
         for index, node in enumerate(summaries):
             yield from self._arrive(node, index)
@@ -321,8 +341,6 @@ class Lane:
                 yield from self._abandon(node)
         for node in self._grouped(chosen):
             yield from self._arrive(node)
-        if not self._seen_roots and self._path:
-            self._seen_roots.add(self._path[0].uuid)
 
     def _families(self, nodes: Iterable[Node]) -> Iterator[Node]:
         """Lines with the rest of their responses, the results of their calls and the hooks' words on those."""
@@ -364,26 +382,41 @@ class Lane:
         """Bring a line's blocks into the window: at its end, or from the block position `index` on."""
         self._open[node] = self._arrivals
         self._arrivals += 1
+        if node.human:
+            self._human_waiting = True
+            self._old_thinking |= self._thinking
+            self._thinking = {}
+        if node.thinking and not node.forgotten:
+            self._thinking[node] = None
+            if node.unlogged:
+                self._unlogged[node] = None
         if node.arrived:
-            for known in node.ids:
-                yield Edit(self.session, "insert", known, "rewind", "its branch was taken up again")
+            yield from self._return_blocks(node)
             return
         node.arrived = True
-        self._human_waiting = self._human_waiting or node.human
         if index is None and not node.inherited:
             yield from node.blocks
         else:
             for i, block in enumerate(node.blocks):
                 place = AT_END if index is None else Place("index", index=index + i)
                 yield replace(block, inherited=node.inherited, place=place)
-        self._thinking |= dict.fromkeys(node.thinking)
         node.blocks = ()
+
+    def _return_blocks(self, node: Node) -> Iterator[Event]:
+        """The blocks of a line that was in the window before, as they were sent last."""
+        for known in node.ids:
+            if node.forgotten and known in node.thinking:
+                continue
+            again = Edit(self.session, "insert", known, "rewind", "its branch was taken up again")
+            if known in node.placeholders:
+                again = replace(again, form="placeholder", text=_placeholder(node))
+            yield again
 
     # ------------------------------------------------------------------- past
 
     def _put_away(self) -> None:
         """Let go of what stands behind a cut: lines in no window that no open response or result belongs to."""
-        here = {n for n in (*self._standing, *self._open, *self._pending, self.tip) if n is not None}
+        here = {n for n in (*self._standing, *self._open, *self._pending, self._last, self.tip) if n is not None}
         # A response goes with all its lines and the results of its calls, or stays with them.
         kept = set(self._on_path)
         for node in here:
@@ -478,9 +511,18 @@ class Lane:
         if keeps_thinking or not human:
             return
         reason = "this model's API leaves out earlier thinking after the next message of the person"
-        for block in self._thinking:
-            yield Edit(self.session, "drop", block, "thinking-dropped", reason)
-        self._thinking = {}
+        for node in self._old_thinking:
+            node.forgotten = True
+            self._unlogged.pop(node, None)
+            for block in node.thinking:
+                yield Edit(self.session, "drop", block, "thinking-dropped", reason)
+        self._old_thinking = {}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What the window holds that was never logged."""
+        gaps = {"history": self.starts_inside, "thinking": bool(self._unlogged), "summary": self._lacks_summary}
+        return ("system", "tools", *(name for name, is_missing in gaps.items() if is_missing))
 
     def finish(self) -> Iterator[Event]:
         """What stands after the newest line."""
@@ -502,9 +544,6 @@ _REASONS: dict[str, str] = {
 }
 
 
-def _strings(value: object) -> tuple[str, ...]:
-    return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def _placeholder(node: Node) -> str:
+    """What is sent instead of a line's cleared content."""
+    return CLEARED_ATTACHMENT if node.type == "attachment" else CLEARED_TEXT

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from ctxview.loaders.anthropic_content import is_reminder, parts
+from ctxview.loaders.anthropic_content import NOT_RECORDED, is_continuation, parts
 from ctxview.loaders.claude_code.attachments import INFERRED, render
-from ctxview.loaders.shapes import as_dict, as_str
+from ctxview.loaders.claude_code.person import is_typed
+from ctxview.loaders.shapes import as_count, as_dict, as_str, compact_json
 from ctxview.model import Block, Kind, Origin, Role
 
-# What the client writes into user lines by itself: echoes of its own commands, their output, interruption marks.
-_ECHO: Final = re.compile(
-    r"\s*(<(command-name|command-message|local-command-stdout|local-command-stderr|local-command-caveat|bash-stdout"
-    r"|bash-stderr|task-notification|user-memory-input)>|\[Request interrupted by user|Caveat: The messages below)"
-)
-
 Fingerprint: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """What a compaction boundary says: a few words of its metadata, which may be of any size and depth."""
+
+    metadata: str
+    """As JSON, for evidence; empty when there is none."""
+    trigger: str | None
+    before: int | None
+    after: int | None
+    anchor: str | None
+    """Uuid of the line that the preserved ones follow."""
+    preserved: tuple[str, ...]
+    """Uuids of the older lines that stay; empty where only the ends of their segment are named."""
+    head: str | None
+    tail: str | None
 
 
 @dataclass(slots=True, eq=False)
@@ -35,35 +45,43 @@ class Node:
     ids: tuple[str, ...] = ()
     thinking: tuple[str, ...] = ()
     """Ids of its thinking blocks."""
+    unlogged: bool = False
+    """Whether the text of some of its thinking was not logged."""
+    forgotten: bool = False
+    """The model's API left out its thinking."""
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     about: str | None = None
     """Call id that an attachment (a hook's words) belongs to."""
     human: bool = False
     summary: bool = False
-    boundary: dict[str, Any] | None = None
-    """`compactMetadata`, on a compaction boundary."""
+    boundary: Boundary | None = None
     arrived: bool = False
     inherited: bool = False
-    cleared: tuple[str, ...] = field(default=())
+    cleared: tuple[str, ...] = ()
     """Call ids whose results a microcompaction boundary cleared."""
+    cleared_lines: tuple[str, ...] = ()
+    """Uuids of the attachments that it cleared."""
+    placeholders: tuple[str, ...] = ()
+    """Ids of its blocks in whose place a placeholder is sent."""
     saved: int | None = None
     session: str = ""
     above: str | None = None
     """Uuid of its parent, once that was put away."""
 
 
-def node_of(value: dict[str, Any], session: str, origin: Origin, *, agent: bool) -> Node:
-    """Build the node of a line. `agent`: its session is a sub-agent's, whose prompts no person typed."""
+def node_of(value: dict[str, Any], session: str, origin: Origin, place: str, *, agent: bool) -> Node:
+    """Build the node of a line. `place`: what to call it when it has no uuid; `agent`: its session is a sub-agent's,
+    whose prompts no person typed."""
     kind = as_str(value.get("type"))
-    uuid = as_str(value.get("uuid")) or f"{origin.file}:{origin.line}"
+    uuid = as_str(value.get("uuid")) or place
     node = Node(uuid=uuid, line=origin.line, type=kind)
     if kind == "assistant":
         _assistant(node, value, session, origin)
     elif kind == "user":
         _user(node, value, session, origin, agent)
     elif kind == "attachment":
-        _attachment(node, value, session, origin)
+        _attachment(node, value, session, origin, agent)
     elif kind == "system":
         _system(node, value)
     return node
@@ -79,9 +97,14 @@ def _assistant(node: Node, value: dict[str, Any], session: str, origin: Origin) 
 
 def _user(node: Node, value: dict[str, Any], session: str, origin: Origin, agent: bool) -> None:
     message = as_dict(value.get("message"))
-    node.summary = value.get("isCompactSummary") is True
+    node.summary = value.get("isCompactSummary") is True or _is_printed_summary(value, message.get("content"))
     meta = value.get("isMeta") is True
     _fill(node, "user", message, value, session, origin, injected=meta, agent=agent)
+
+
+def _is_printed_summary(value: dict[str, Any], content: Any) -> bool:
+    """The summary of a compaction, as `stream-json` has it: made by the client, and known by its first words."""
+    return value.get("isSynthetic") is True and any(is_continuation(part.text) for part in parts("user", content))
 
 
 def _fill(
@@ -106,7 +129,7 @@ def _fill(
         if kind == "user":
             if node.summary:
                 kind = "summary"
-            elif injected or _ECHO.match(part.text) or is_reminder(part.text):
+            elif injected or not is_typed(part.text, value):
                 kind, put_in = "note", True
             elif part.text or part.note:
                 human = not agent
@@ -136,29 +159,12 @@ def _fill(
     _keep(node, blocks)
 
 
-def _attachment(node: Node, value: dict[str, Any], session: str, origin: Origin) -> None:
+def _attachment(node: Node, value: dict[str, Any], session: str, origin: Origin, agent: bool) -> None:
     attachment = as_dict(value.get("attachment"))
     node.about = as_str(attachment.get("toolUseID")) or None
     at = as_str(value.get("timestamp")) or None
     if attachment.get("type") == "queued_command":
-        prompt = attachment.get("prompt")
-        blocks = [
-            Block(
-                session=session,
-                id=node.uuid if not i else f"{node.uuid}.{i}",
-                role="user",
-                kind=part.kind,
-                text=part.text,
-                origin=origin,
-                message=node.uuid,
-                image=part.image,
-                at=at,
-                human=part.kind == "user",
-                note=part.note,
-            )
-            for i, part in enumerate(parts("user", prompt))
-        ]
-        _keep(node, blocks)
+        _queued(node, attachment, session, origin, at, agent)
         return
     text = render(attachment)
     if text is not None:
@@ -182,16 +188,40 @@ def _attachment(node: Node, value: dict[str, Any], session: str, origin: Origin)
         )
 
 
+def _queued(node: Node, attachment: dict[str, Any], session: str, origin: Origin, at: str | None, agent: bool) -> None:
+    """What was typed, or what the client had to say, while the model was at work; nothing when no words are logged."""
+    prompt = attachment.get("prompt")
+    blocks: list[Block] = []
+    for number, part in enumerate(parts("user", prompt) if prompt else ()):
+        typed = part.kind == "user" and is_typed(part.text, attachment)
+        blocks.append(
+            Block(
+                session=session,
+                id=node.uuid if not number else f"{node.uuid}.{number}",
+                role="user",
+                kind="note" if part.kind == "user" and not typed else part.kind,
+                text=part.text,
+                origin=origin,
+                message=node.uuid,
+                image=part.image,
+                at=at,
+                injected=part.kind == "user" and not typed,
+                human=typed and not agent,
+                note=part.note,
+            )
+        )
+    _keep(node, blocks)
+
+
 def _system(node: Node, value: dict[str, Any]) -> None:
     subtype = value.get("subtype")
     if subtype == "compact_boundary":
-        node.boundary = as_dict(value.get("compactMetadata")) or as_dict(value.get("compact_metadata"))
+        node.boundary = _boundary(as_dict(value.get("compactMetadata")) or as_dict(value.get("compact_metadata")))
     elif subtype == "microcompact_boundary":
         metadata = as_dict(value.get("microcompactMetadata"))
-        ids = metadata.get("compactedToolIds")
-        node.cleared = tuple(i for i in ids if isinstance(i, str)) if isinstance(ids, list) else ()
-        saved = metadata.get("tokensSaved")
-        node.saved = saved if isinstance(saved, int) else None
+        node.cleared = _strings(metadata.get("compactedToolIds"))
+        node.cleared_lines = _strings(metadata.get("clearedAttachmentUUIDs"))
+        node.saved = as_count(metadata.get("tokensSaved"))
 
 
 def _keep(node: Node, blocks: list[Block]) -> None:
@@ -202,6 +232,7 @@ def _keep(node: Node, blocks: list[Block]) -> None:
         kind = block.kind
         if kind == "thinking":
             thinking.append(block.id)
+            node.unlogged = node.unlogged or block.note == NOT_RECORDED
         elif kind == "tool_call":
             if block.call_id:
                 calls.append(block.call_id)
@@ -215,24 +246,42 @@ def _keep(node: Node, blocks: list[Block]) -> None:
     node.thinking, node.calls, node.results = tuple(thinking), tuple(calls), tuple(results)
 
 
-def fingerprint(node: Node, value: dict[str, Any]) -> Fingerprint | None:
-    """What a line still has in common with its copy after a resume wrote it again under a new uuid.
+def fingerprints(node: Node, value: dict[str, Any]) -> tuple[Fingerprint, ...]:
+    """What each block of a line still has in common with its copy after a resume wrote it again under a new uuid: the
+    provider's ids where there are any, else the timestamp and the content. A boundary has one, too.
 
-    The provider's ids where there are any; else the timestamp and the content.
+    By block, because a resume may write the parts of one message as lines of their own.
     """
-    if node.calls:
-        return ("call", *node.calls)
-    if node.results:
-        return ("result", *node.results)
-    if not node.blocks:
-        return None
-    texts = tuple((b.kind, hash(b.text), b.signature) for b in node.blocks)
-    if node.message_id is not None:
-        return ("response", node.message_id, texts)
     at = as_str(value.get("timestamp"))
-    return ("line", node.type, at, texts) if at else None
+    if node.boundary is not None or node.cleared or node.cleared_lines:
+        return ((node.type, as_str(value.get("subtype")), at),) if at else ()
+    marks: list[Fingerprint] = []
+    for block in node.blocks:
+        kind = block.kind
+        if block.call_id and kind in ("tool_call", "tool_result"):
+            marks.append((kind, block.call_id))
+        elif node.message_id is not None:
+            marks.append(("response", node.message_id, kind, hash(block.text), block.signature))
+        elif at:
+            marks.append(("line", node.type, at, kind, hash(block.text), block.signature))
+    return tuple(marks)
 
 
-def describe(metadata: dict[str, Any]) -> str:
-    """A boundary's metadata as short text, for evidence."""
-    return json.dumps(metadata, ensure_ascii=False, default=str)[:500]
+def _boundary(metadata: dict[str, Any]) -> Boundary:
+    messages = as_dict(metadata.get("preservedMessages"))
+    segment = as_dict(metadata.get("preservedSegment"))
+    preserved = _strings(messages.get("allUuids")) or _strings(messages.get("uuids"))
+    return Boundary(
+        metadata=compact_json(metadata)[:500] if metadata else "",
+        trigger=as_str(metadata.get("trigger")) or None,
+        before=as_count(metadata.get("preTokens", metadata.get("pre_tokens"))),
+        after=as_count(metadata.get("postTokens", metadata.get("post_tokens"))),
+        anchor=as_str((messages if preserved else segment).get("anchorUuid")) or None,
+        preserved=preserved,
+        head=as_str(segment.get("headUuid")) or None,
+        tail=as_str(segment.get("tailUuid")) or None,
+    )
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()

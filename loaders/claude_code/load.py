@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from ctxview.compact import CompactMap
 from ctxview.loaders.claude_code.attachments import is_known
-from ctxview.loaders.claude_code.files import reading_order
+from ctxview.loaders.claude_code.files import agent_of, reading_order, starting_call
 from ctxview.loaders.claude_code.kinds import CONVERSATION, KNOWN_SYSTEM, KNOWN_TYPES
 from ctxview.loaders.claude_code.lane import Lane
-from ctxview.loaders.claude_code.lanes import FORMAT, Lanes
-from ctxview.loaders.claude_code.lines import Node, fingerprint, node_of
+from ctxview.loaders.claude_code.lanes import FORMAT, Lanes, is_sub_agents
+from ctxview.loaders.claude_code.lines import Node, fingerprints, node_of
 from ctxview.loaders.claude_code.thinking import keeps_thinking
 from ctxview.loaders.claude_code.titles import Titles
 from ctxview.loaders.claude_code.tree import Tree
@@ -36,19 +36,31 @@ _STEP: Final = 1 << 20
 class _Shared:
     """What the files of one trace share."""
 
+    is_alone: bool
+    """Whether there is only one."""
     responses: CompactMap = field(default_factory=CompactMap)
     """Message id -> number of the file whose call it is."""
+    first_lines: CompactMap = field(default_factory=lambda: CompactMap(wide=True))
+    """(message id, `at` or `said`) -> a number for the timestamp or the blocks of that call's first line."""
     sessions: Taken = field(default_factory=Taken)
     agents: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Agent id -> (session, call id) that started it."""
+    """Agent id -> (session, call id) that started it, by the call's result."""
+    calls: dict[str, str] = field(default_factory=dict)
+    """Agent id -> id of the call that started it, by its metadata."""
     reported: dict[str, Issue] = field(default_factory=dict)
     """Agent id -> what to say if its file is missing."""
 
 
 def load(source: Source) -> Iterator[Event]:
     """Read every file of the trace, sessions first and their sub-agents' files after them."""
-    shared = _Shared()
-    for number, file in enumerate(reading_order(source.files)):
+    logs = [file for file in source.files if agent_of(file) is None]
+    shared = _Shared(is_alone=len(logs) < 2)
+    for file in source.files:
+        if (agent := agent_of(file)) is not None:
+            shared.calls[agent] = starting_call(file)
+            yield Record(file.name, 1, "known", "agent metadata")
+            yield Progress(file.name, file.size, file.size)
+    for number, file in enumerate(reading_order(logs)):
         yield from _Reader(file, number, shared).events()
     yield from shared.reported.values()
 
@@ -61,11 +73,16 @@ class _Reader:
         self._number = number
         self._name = file.name
         self._shared = shared
+        self._copied = CompactMap()
+        """Message id that another file has, too -> 1 for a copy of that response, 0 for another one."""
         self._tree = Tree()
-        self._lanes = Lanes(file.name, self._tree, shared.sessions, shared.agents)
+        self._lanes = Lanes(file.name, self._tree, shared.sessions, shared.agents, shared.calls)
         self._titles = Titles()
         self._starts_inside: bool | None = None
         """Whether the file's first line answers one that is not in it; None before that line."""
+        self._newest_line = 0
+        self._part = 1
+        """Which object on its line is being read: several can be glued."""
         self._last_at = ""
         self._back_in_time: tuple[int, int] | None = None
         """(first line, number of lines) with a timestamp before that of the line above."""
@@ -78,6 +95,8 @@ class _Reader:
         for raw in read_lines(self._file, found.append):
             yield from found
             found.clear()
+            self._part = self._part + 1 if raw.line == self._newest_line else 1
+            self._newest_line = raw.line
             if raw.status == "unreadable":
                 yield Record(self._name, raw.line, "unreadable", "unreadable")
             elif raw.status == "ok":
@@ -105,7 +124,9 @@ class _Reader:
             self._link(value, number)
         elif kind == "assistant" and value.get("isApiErrorMessage") is True:
             yield Record(self._name, number, "known", "assistant/api-error")
-            session = self._lanes.main.session if self._lanes.main else None
+            parent = self._lanes.parent_of(value)
+            main = self._lanes.main.session if self._lanes.main else None
+            session = (parent.session if parent else "") or main
             reason = f"the API call failed: {title_of(_text_of(value)) or 'no text'}"
             yield Issue(self._name, number, byte, "error", reason, session)
             self._link(value, number)
@@ -124,7 +145,7 @@ class _Reader:
             self._tree.skip(uuid, parent)
             return
         node = Node(uuid=uuid, line=number, type=as_str(value.get("type")))
-        self._tree.add(node, None)
+        self._tree.add(node, ())
 
     def _look_above(self, value: dict[str, Any]) -> None:
         if self._starts_inside is None and "parentUuid" in value:
@@ -143,15 +164,24 @@ class _Reader:
         parent = self._lanes.parent_of(value)
         lane, start = self._lanes.lane_for(value, parent)
         origin = Origin(self._name, number, uuid or None)
-        node = node_of(value, lane.session, origin, agent=value.get("isSidechain") is True)
+        part = f"#{self._part}" if self._part > 1 else ""
+        place = f"{self._name}:{number}{part}"
+        node = node_of(value, lane.session, origin, place, agent=is_sub_agents(value))
         node.parent = parent
-        if self._tree.add(node, fingerprint(node, value), as_str(value.get("timestamp"))) is not None:
+        if parent is None:
+            lane.writing = None
+        at = as_str(value.get("timestamp"))
+        original = self._tree.add(node, fingerprints(node, value), at, lane.writing)
+        if original is not None:
+            self._lanes.of(original, lane).repeat(original)
             yield Record(self._name, number, "duplicate", node.type)
             return
         if start is not None:
-            lane.starts_inside = bool(self._starts_inside) and lane is self._lanes.main
-            yield replace(start, starts_inside=lane.starts_inside)
-            if lane.starts_inside:
+            is_main = lane is self._lanes.main
+            lane.starts_inside = is_main and bool(self._starts_inside)
+            starts_inside = lane.starts_inside or (is_main and (node.boundary is not None or node.summary))
+            yield replace(start, starts_inside=starts_inside)
+            if starts_inside:
                 reason = "the log starts inside a conversation: what was said before this line is not in the file"
                 yield Issue(self._name, number, byte, "warning", reason, lane.session)
             yield from filter(None, [self._lanes.name_sidechain(lane, node)])
@@ -188,15 +218,11 @@ class _Reader:
     def _response(self, lane: Lane, node: Node, value: dict[str, Any], number: int) -> Iterator[Event]:
         """A line of a model response: its first one makes the call; each may report usage."""
         message = as_dict(value.get("message"))
-        key = node.message_id or node.uuid
-        of_file = self._shared.responses.get(key)
-        if of_file is None:
-            self._shared.responses[key] = self._number
-        elif of_file != self._number:
+        key = lane.writing = node.message_id or node.uuid
+        if self._is_copied(key, node, value):
             node.inherited = True
             lane.inherit()
             return
-        self._tree.writing = key
         model = as_str(message.get("model")) or None
         if lane.starts(key):
             yield from lane.advance(node.parent)
@@ -209,7 +235,7 @@ class _Reader:
                 model=model,
                 client=f"{FORMAT} {version}" if version else None,
                 at=as_str(value.get("timestamp")) or None,
-                missing=("system", "tools", "history") if lane.starts_inside else ("system", "tools"),
+                missing=lane.missing,
             )
         stop = as_str(message.get("stop_reason")) or None
         known = lane.usage(key)
@@ -218,6 +244,29 @@ class _Reader:
         if usage != known or stop is not None:
             lane.report(key, usage)
             yield CallEnd(lane.session, key, usage, stop)
+
+    def _is_copied(self, key: str, node: Node, value: dict[str, Any]) -> bool:
+        """Whether a response is another file's. Some servers number their responses, so that the id alone is no proof:
+        the first line must have been written at the same moment, or say the same."""
+        if self._shared.is_alone:
+            return False
+        of_file = self._shared.responses.get(key)
+        if of_file == self._number:
+            return False
+        copied = self._copied.get(key)
+        if copied is None:
+            at = as_str(value.get("timestamp"))
+            said = {"at": hash(at) if at else None, "said": hash(fingerprints(node, value))}
+            if of_file is None:
+                self._shared.responses[key] = self._number
+                for name, number in said.items():
+                    if number is not None:
+                        self._shared.first_lines[key, name] = number
+                return False
+            known = {name: self._shared.first_lines.get((key, name)) for name in said}
+            copied = int(any(number is not None and number == known[name] for name, number in said.items()))
+            self._copied[key] = copied
+        return bool(copied)
 
     # ------------------------------------------------------------------ words
 

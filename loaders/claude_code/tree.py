@@ -23,13 +23,11 @@ class Tree:
         self._copies: dict[Fingerprint, dict[str | None, Node]] = {}
         """Lines by what they have in common with a repetition, and by the uuid of their parent, oldest first."""
         self._dated = CompactMap(wide=True)
-        """Timestamp -> a number for the only thing said at that moment; `_SEVERAL` once there were several."""
+        """Timestamp -> a number for the only line of that moment; `_SEVERAL` once there were several."""
         self._archive = Archive()
         self._returns: dict[str, Callable[[Past], None]] = {}
         self._many = MANY
         self._is_full = False
-        self.writing: str | None = None
-        """Message id of the response whose lines are being read."""
 
     def __contains__(self, uuid: str) -> bool:
         return self.get(uuid) is not None
@@ -52,24 +50,23 @@ class Tree:
         """A line in no window: whoever names it as parent means `parent`."""
         self._nodes[uuid] = parent
 
-    def add(self, node: Node, mark: Fingerprint | None, at: str = "") -> Node | None:
-        """Take the node in; the node it repeats instead, if it does. `at`: its timestamp."""
-        if mark is None:
+    def add(self, node: Node, marks: tuple[Fingerprint, ...], at: str = "", writing: str | None = None) -> Node | None:
+        """Take the node in; the node it repeats instead, if it does. `at`: its timestamp; `writing`: message id of the
+        response whose lines are being read in its conversation."""
+        if not marks:
             self._nodes[node.uuid] = node
             return None
-        said = hash(mark) or 1
+        original = self._original(node, marks, at, writing)
+        self._nodes[node.uuid] = original or node
+        said = _number(original or node)
         dated = self._dated.get(at)
         if dated is None:
             self._dated[at] = said
         elif dated not in (said, _SEVERAL):
             self._dated[at] = _SEVERAL
-        earlier = self._copies.get(mark)
-        if earlier is None and self.recall(mark):
-            earlier = self._copies.get(mark)
-        original = self._original(node, earlier, at) if earlier else None
-        self._nodes[node.uuid] = original or node
         if original is None:
-            self._copies.setdefault(mark, {})[_above(node)] = node
+            for mark in marks:
+                self._copies.setdefault(mark, {}).setdefault(_above(node), node)
         return original
 
     # ------------------------------------------------------------------- past
@@ -128,23 +125,65 @@ class Tree:
     def close(self) -> None:
         self._archive.close()
 
-    def _original(self, node: Node, earlier: dict[str | None, Node], at: str) -> Node | None:
-        """The line that this one repeats.
+    def _original(self, node: Node, marks: tuple[Fingerprint, ...], at: str, writing: str | None) -> Node | None:
+        """The line that this one repeats, in whole or in part: each of its blocks has been said before, or if it holds
+        calls or results each of those.
 
         Two equal blocks of one response are two lines (empty thinking in one millisecond): while a response is still
         being written, only the same parent makes a repetition. So it is for text without a provider's id when other
         lines carry its timestamp: a resume can date all that it writes again by its own moment, and the person may
         have been interrupted twice in the same words.
         """
-        same_parent = earlier.get(_above(node))
+        named = [mark for mark in marks if mark[0] in ("tool_call", "tool_result")]
+        earlier: list[dict[str | None, Node]] = []
+        for mark in named or marks:
+            said = self._said(mark)
+            if not said:
+                return None
+            earlier.append(said)
+        same_parent = _below(earlier, _above(node)) or _part_of(node.parent, node, earlier)
         if same_parent is not None:
             return same_parent
-        oldest = next(iter(earlier.values()))
-        if node.calls or node.results:
+        oldest = next(iter(earlier[-1].values()))
+        if named:
             return oldest
         if node.message_id is None:
-            return oldest if self._dated.get(at) != _SEVERAL else None
-        return None if node.message_id == self.writing else oldest
+            return oldest if self._dated.get(at) == _number(oldest) else None
+        return None if node.message_id == writing else oldest
+
+    def _said(self, mark: Fingerprint) -> dict[str | None, Node]:
+        """Earlier lines with a block like this, by the uuid of their parent, oldest first."""
+        found = self._copies.get(mark)
+        if found is None and self.recall(mark):
+            found = self._copies.get(mark)
+        return found or {}
+
+
+def _below(earlier: list[dict[str | None, Node]], above: str | None) -> Node | None:
+    """The line with this parent that holds all the blocks, or the last of several that hold them one below the other.
+    `earlier`: for each block, the lines that hold one like it."""
+    found: Node | None = None
+    for lines in earlier:
+        if found is None:
+            found = lines.get(above)
+        elif lines.get(above) is not found:
+            above = found.uuid
+            found = lines.get(above)
+        if found is None:
+            return None
+    return found
+
+
+def _part_of(line: Node | None, node: Node, earlier: list[dict[str | None, Node]]) -> Node | None:
+    """The line above `node`, if that is the message itself of which `node` is a later part, written as its own line."""
+    if line is None or len(line.ids) <= len(node.ids):
+        return None
+    return line if all(lines.get(_above(line)) is line for lines in earlier) else None
+
+
+def _number(node: Node) -> int:
+    """What `_dated` holds for a line."""
+    return hash(node.uuid) or 1
 
 
 def _above(node: Node) -> str | None:
