@@ -15,7 +15,7 @@ STORE = Path(ctxview.store.__file__).parent
 MODULES = sorted(STORE.glob("*.py"))
 RUNS = {"execute", "executemany", "sql", "query", "_all", "rows", "ordered", "read_csv", "read_json"}
 """Calls whose first argument is SQL."""
-PERSONS_OWN = "cursor.execute(statements[0])"
+PERSONS_OWN = "self._cursor.execute(self._statement)"
 """The one statement that is not ours: a person's own SELECT, parsed by DuckDB and checked to be one (test_query.py)."""
 
 
