@@ -54,6 +54,26 @@ def test_a_slash_command_with_words_is_the_goal_and_its_words_count():
     assert kinds_of(block("note", "<command-name>/clear</command-name>\n<command-args></command-args>")) == set()
 
 
+def test_what_a_slash_command_expands_to_lays_down_rules_with_words_and_without():
+    expansion = block("note", "Count the parcels. Never write to the archive.")
+    head = "<command-message>count is running</command-message>\n<command-name>/count</command-name>"
+    for arguments in ("", "\n<command-args>of Kiel</command-args>"):
+        command = block("note", head + arguments)
+        assert kinds_of(command, expansion) == {"goal", "constraint"}
+        assert kinds_of(person("Go."), command, expansion) == {"constraint"}
+        assert kinds_of(command, agent("Done."), expansion) == set()
+        assert kinds_of(command, block("note", "<system-reminder>Never mind.</system-reminder>")) == set()
+
+
+def test_a_clients_instructions_are_system_text_and_a_list_of_skills_lays_down_nothing():
+    def developer(text: str) -> Block:
+        return replace(block("note", text), role="system")
+
+    assert kinds_of(person("Go."), developer("## Memory\nDo not edit the memory files.")) == {"system", "constraint"}
+    skills = "<skills_instructions>\n- parcels: never used alone\n</skills_instructions>"
+    assert kinds_of(developer(skills)) == {"system"}
+
+
 @pytest.mark.parametrize(
     "text",
     [

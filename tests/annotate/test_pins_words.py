@@ -46,6 +46,15 @@ def said(text: str) -> set[str]:
         "The output needs to be sorted: it has to be stable.",
         "If the upload fails, do not retry it.",
         "- **Important**: do NOT edit generated files",
+        "Could you, without using the network, count the parcels?",
+        "Retry the upload without any sleeps.",
+        "I would only want one test per table.",
+        "Reply with the table's name, nothing else.",
+        "Delete a column only when the migration says so.",
+        "You may merge only after the review.",
+        "Review only the new migration.",
+        "The only requirement is a README in every folder.",
+        "You have to always close the file.",
     ],
 )
 def test_constraints(text: str):
@@ -74,6 +83,15 @@ def test_constraints(text: str):
         "It was always slow.",
         "I don't think so.",
         "If I can only use one, tell me which.",
+        "<!-- DO NOT REMOVE THIS LINE -->",
+        "The broker takes the parcel and hands off to the courier.",
+        "If you don't set a depot, the first one is taken.",
+        "Cache the list to avoid a second call.",
+        "Set the flag if the lock must survive.",
+        "Ask when there are two depots and the clerk must choose.",
+        "Check whether the key is hashed (always or sometimes).",
+        "Could you find it without a key?",
+        "Nothing else, thanks.",
     ],
 )
 def test_no_constraints(text: str):
@@ -102,6 +120,8 @@ def test_a_constraint_quotes_its_sentence_and_nothing_else():
         "I like short functions.",
         "We usually use tabs here.",
         "Ideally the report fits on one page.",
+        "Return a summary (80-120 words) of the tables.",
+        "Respond with JSON.",
     ],
 )
 def test_preferences(text: str):
@@ -118,6 +138,8 @@ def test_preferences(text: str):
         "Use the file in docs.",
         "Keep going.",
         "We use the gateway for that.",
+        "Use the quoted name or wrap it in quotes.",
+        "Return the list of depots.",
     ],
 )
 def test_no_preferences(text: str):
@@ -140,6 +162,12 @@ def test_no_preferences(text: str):
         "The stop hook is not correct, it runs at the end of a turn.",
         "I've realized I gave you the wrong number.",
         "We don't need to commit yet.",
+        "Not what I asked for.",
+        "I actually want both tables.",
+        "Actually, could you undo the last step?",
+        "We should probably mention the archive too.",
+        "The export is no longer needed.",
+        "Should also explain the depot codes.",
     ],
 )
 def test_decisions_and_corrections(text: str):
@@ -155,6 +183,9 @@ def test_decisions_and_corrections(text: str):
         "Should we use Postgres instead?",
         "Wait for the tests to finish.",
         "I need to cancel because I made a mistake during the booking.",
+        "Actually, does it reload?",
+        "Should we mention the archive?",
+        "We should be able to see it now.",
     ],
 )
 def test_no_decisions(text: str):
@@ -171,17 +202,38 @@ def test_an_answer_to_the_agents_question_binds():
     asked = agent("Where should the handler live? Should I put it next to the others?")
     assert "decision" in kinds_of(GOAL, asked, person("put it in handlers.py"))
     assert "decision" not in kinds_of(GOAL, agent("Done."), person("put it in handlers.py"))
+    assert "decision" in kinds_of(GOAL, asked, person("rename it to routes.py"))
+    assert "decision" in kinds_of(GOAL, asked, person("can leave it there"))
     options = agent("Which one do you want?\n\nA) the small one\nB) the large one")
     assert "decision" in kinds_of(GOAL, options, person("B"))
 
 
-@pytest.mark.parametrize("text", ["Approved.", "Yes, go ahead.", "LGTM, ship it.", "Please proceed with the refund."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Approved.",
+        "Yes, go ahead.",
+        "LGTM, ship it.",
+        "Please proceed with the refund.",
+        "the depot page looks good, do we need a second one?",
+        "all good. next table",
+        "ok, that order makes more sense.",
+    ],
+)
 def test_approvals(text: str):
     assert "approval" in said(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["Sure! My number is 12.", "Yes, but not today.", "Continue.", "Great, thank you!", "Is it approved?"]
+    "text",
+    [
+        "Sure! My number is 12.",
+        "Yes, but not today.",
+        "Continue.",
+        "Great, thank you!",
+        "Is it approved?",
+        "If it looks good, can you merge it?",
+    ],
 )
 def test_no_approvals(text: str):
     assert "approval" not in said(text)
@@ -192,6 +244,25 @@ def test_a_bare_yes_approves_only_what_was_proposed():
     assert "approval" in kinds_of(GOAL, agent("Want me to add that?"), person("sure. will that take long?"))
     assert "approval" not in kinds_of(GOAL, agent("Could you give me the number?"), person("Sure! It is 12."))
     assert "approval" not in kinds_of(GOAL, agent("Deleted."), person("yes"))
+
+
+def test_a_proposal_can_be_approved_late_in_a_message():
+    late = person("I read the plan. The rest looks fine.")
+    assert "approval" in kinds_of(GOAL, agent("Shall I delete the old branch?"), late)
+    assert "approval" not in kinds_of(GOAL, agent("Deleted."), late)
+
+
+def test_a_no_to_a_proposal_is_a_denial_and_one_to_a_question_is_an_answer():
+    proposal = agent("Should I put the handlers into one file?")
+    assert "denial" in kinds_of(GOAL, proposal, person("no, one file per depot"))
+    assert "denial" not in kinds_of(GOAL, proposal, person("No, that's fine."))
+    assert "denial" not in kinds_of(GOAL, agent("Did the import finish?"), person("no, one depot is missing"))
+    assert "denial" not in kinds_of(GOAL, agent("Would you like anything else?"), person("No, goodbye."))
+    pins = pins_of(GOAL, agent("Or do you see another way?"), person("no, that's ugly.\n\nhandlers -> core/handlers"))
+    assert [(p.kind, p.quote) for p in pins if p.block == 2] == [
+        ("denial", "no, that's ugly."),
+        ("decision", "handlers -> core/handlers"),
+    ]
 
 
 def test_a_persons_no_after_a_refusal_is_a_denial_and_a_constraint():
@@ -226,10 +297,38 @@ def test_a_request_in_the_form_of_a_question_is_none():
     assert "question" in said("Does the gateway have a reload?")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is that true for the views as well? Then we document it.",
+        "The views should still be there after the reload, no?",
+        "That is the table you have just renamed, right?",
+    ],
+)
+def test_questions_with_a_remark_behind_or_a_tag(text: str):
+    assert "question" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nice, right?",
+        "What more could a clerk want?",
+        "Is that true? I looked. It is not. Go on.",
+        "Can you rename it? Thanks.",
+    ],
+)
+def test_no_questions(text: str):
+    assert "question" not in said(text)
+
+
 def test_standing_texts_lay_down_rules_too():
     memory = block("note", "Contents of /p/CLAUDE.md:\n\nNever add a Co-Authored-By line.\n- Prefer small commits.")
     assert kinds_of(memory) == {"system", "constraint", "preference"}
     assert kinds_of(block("system", "You are a clerk. You must not quote prices.")) == {"system", "constraint"}
+    for rule in ("Bugs from before the change should not be listed.", "Public tables must have a comment."):
+        assert kinds_of(block("system", rule)) == {"system", "constraint"}
+    assert "constraint" not in said("Old bugs should not be there. Clerks must like it.")
     assert kinds_of(block("tools", '{"description": "Never call this twice."}')) == {"system"}
     assert kinds_of(block("user", "Look at the tests. Do not edit them.", human=False)) == {"goal", "constraint"}
 

@@ -25,9 +25,13 @@ _LONGEST_WORDS: Final = 30
 _STRONG: Final = in_lower_case(
     r"\b(?:(?:is|are|plan|that's|it's|fully) approved|I approve|go ahead|lgtm|ship it|I confirm|confirmed"
     r"|please (?:proceed|continue|confirm and)|you (?:may|can) (?:go ahead|proceed|merge|push|deploy|continue)"
-    r"|sounds (?:good|great|fine|perfect)|looks (?:good|great)(?: to me)?|merge it|happy to proceed|good to go"
+    r"|sounds (?:good|great|fine|perfect)|looks? (?:good|great|fine|perfect)|merge it|happy to proceed|good to go"
+    r"|(?:looks|sounds) like a (?:good|great) (?:idea|plan)"
     r"|works for me|that works|let's go(?! (?:back|with|for|to|over|through))|I'd like to proceed"
-    r"|(?:let's|we can|can) proceed|that's (?:fine|acceptable))\b|^(?:approved?|go for it)\b|\bapproved[.!]?$",
+    r"|(?:let's|we can|can) proceed|that's (?:fine|acceptable))\b|\b(?:it's|this is|all) good(?=[.,!]|$)"
+    r"|^(?:and )?(?:yes|yeah|yep|ok|okay|right)\b[,.! ]+(?:that|this|it)\b.{0,30}\bmakes (?:(?:much )?more |perfect "
+    r"|total )?sense\b"
+    r"|^(?:approved?|go for it)\b|\bapproved[.!]?$",
 )
 _YES: Final = in_lower_case(
     r"^(?:yes|yep|yup|yeah|sure|ok|okay|correct|go|agreed|absolutely|definitely|of course|perfect|great|fine"
@@ -47,13 +51,17 @@ _HEDGED: Final = in_lower_case(
     r"\b(?:not|no|but|before|if|unless|until|wait|however|could|does|what|how|why|my (?:user|reservation)|id is"
     r"|I'll go ahead|I will go ahead)\b|n't\b|\bcan (?!proceed|go|merge|push|deploy|continue)|#STOP",
 )
+_THEN_ASKS: Final = in_lower_case(
+    r",\s*(?:(?:and|so|now)\s+)?(?:do|does|can|could|what|is|are|should|shall|maybe|how|why|where|which|would)\b[^,]*$"
+)
+"""The question behind a verdict in the same sentence."""
 _THANKS: Final = in_lower_case(r"\bthank(?:s| you)\b")
 _GO: Final = in_lower_case(r"\b(?:proceed|go ahead|confirm|approved?|yes)\b")
 _FACT: Final = in_lower_case(r"\b(?:it's|it is|my|here|this is)\b|@|_")
 SAYS_YES: Final = Table(
     rule("a yes",
          "approve|approved|go|carry on|keep going|lgtm"
-         "|ship it|merge|proceed|continue|confirm|confirmed|sounds|looks|works|correct|fine"
+         "|ship it|merge|good|look|proceed|continue|confirm|confirmed|sounds|looks|works|correct|fine"
          "|right|acceptable|perfect|yes|yep|yup|yeah|sure|ok|okay|agreed|absolutely|definitely|of course|great|do it"
          "|exactly|please do|deploy|push",
          r""),
@@ -79,13 +87,22 @@ def approval_in_words(
     """The person's yes.
 
     `question`: the agent's that is open, empty for one that a yes lets nothing happen; `alone`: the sentence is the
-    whole message. A bare `sure` is an approval only then or after a proposal, or it merely opens an answer.
+    whole message. A bare `sure` is an approval only then or after a proposal, or it merely opens an answer. Behind the
+    first sentence only plain words (`go ahead`) in reply to a proposal count.
     """
     words = sentence.low
-    if not sentence.first or not sentence.candidates & SAYS_YES.bits or sentence.asks:
+    if not sentence.candidates & SAYS_YES.bits:
         return None
+    if sentence.asks:
+        asked = _THEN_ASKS.search(words)
+        if asked is None:
+            return None
+        words = words[: asked.start()]
     if len(words.split()) > _LONGEST_WORDS:
         return None
+    if not sentence.first:
+        late = question and _STRONG.search(words) and not _HEDGED.search(words) and proposes(question)
+        return Found("approval", "the person said to go ahead", shorten(sentence.text)) if late else None
     if question and _YES_PLEASE.match(words) and not _BUT.search(words) and proposes(question):
         return Found("approval", "yes to the agent's question", shorten(sentence.text))
     if question and _ON.match(words) and proposes(question):

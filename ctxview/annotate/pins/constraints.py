@@ -24,15 +24,19 @@ _IDLE: Final = (
 )
 _DOING: Final = (
     r"(?:use|edit|touch|change|modify|read|write|run|call|work|answer|reply|respond|report|include|add|fix|consider"
-    r"|look|refactor|commit|push|install|return|output|print|make|do|update|create|delete|test|focus|apply|show|provide"
-    r"|select|book|send|ask|take|go|keep|allow|refund)"
+    r"|look|review|verify|check|refactor|commit|push|install|return|output|print|make|do|update|create|delete|test|focus|apply|show"
+    r"|provide|select|book|send|ask|take|go|keep|allow|refund)"
 )
 _CHANGING: Final = (
     r"(?:chang|touch|modify|break|delet|alter|remov|add|commit|push|edit|overwrit|skip|restart|rewrit|renam|introduc"
     r"|ask|affect|downgrad|us)ing"
 )
 
+_WITHOUT: Final = rule(
+    "without changing …", "without", r"(?<!error )(?<!code )\bwithout\s+(?:any\s+)?" + _CHANGING + r"\b"
+)
 FORBIDS: Final = Table(
+    _WITHOUT,
     order("never …", "never", r"\bnever\s+" + _PAST + r"[a-z«]"),
     rule("we never …", "never", r"\bwe\s+never\s+" + _PAST + r"[a-z]"),
     order("do not …", "do not|donot|don't|dont",
@@ -49,9 +53,17 @@ FORBIDS: Final = Table(
     rule("… only", "only", r"^(?:please\s+)?" + _DOING + r"\s+only\b"),
     rule("should only …", "only & should|must|can|may|shall|will",
          r"\b(?:should|must|can|may|shall|will)\s+only\s+(?!have been|be (?:a|an|the)\b)"),
-    rule("without changing …", "without", r"(?<!error )(?<!code )\bwithout\s+(?:any\s+)?" + _CHANGING + r"\b"),
+    rule("without any …", "without & sleep|sleeps|mock|mocks|hack|hacks|dependencies|comments|emojis|placeholders",
+         r"(?<!\bis )(?<!\bare )\bwithout\s+(?:any\s+)?(?:[\w-]+\s+){0,2}(?:sleeps?|mocks?|hacks?|dependencies|comments"
+         r"|emojis|placeholders)\b"),
+    rule("I only want …", "only want", r"\b(?:I|we)(?:'d| would)?\s+only\s+want\b(?!\s+to\s+(?:know|ask|say|see)\b)"),
+    rule("nothing else", "nothing & else|more", r"[,;—–-]\s*(?:and\s+)?nothing\s+(?:else|more)[).!]*$"),
+    rule("only when …", "only",
+         r"\b(?:can|may|must|should|shall)\s+(?!have\b).{1,60}?\bonly\s+(?:when|if|after)\b"),
+    order("do … only when …", "only",
+          r"\b" + _DOING + r"\b[^,;:.]{1,40}(?<!but\s)\bonly\s+(?:when|if)\b"),
     rule("off limits", "limits|out of bounds|hands off|go",
-         r"\boff[- ]limits\b|\bout of bounds\b|\bhands off\b|\bno[- ]go\b"),
+         r"\boff[- ]limits\b|\bout of bounds\b|(?:^|[,;:.!]\s*|\b(?:is|are|your|keep)\s+)hands off\b|\bno[- ]go\b"),
     order("stay away from …", "stay|keep", r"\b(?:stay|keep)\s+(?:away|clear|out)\s+(?:from|of)\b"),
     rule("steer clear of …", "steer", r"\bsteer clear of\b"),
     order("leave alone", "leave",
@@ -71,11 +83,12 @@ FORBIDS: Final = Table(
     rule("at most", "at most|no more than",
          r"\b(?:can|may|must|should|use|have)\b.{0,40}\bat most\b|\bno more than\b"),
 )  # fmt: skip
+_MUST: Final = "must …"
 REQUIRES: Final = Table(
-    order("always …", "always", r"\balways\s+" + _PAST + r"(?!the\b|a\b|been|in\b|on\b|there)[a-z«]"),
+    order("always …", "always", r"\balways\s+" + _PAST + r"(?!the\b|a\b|an\b|and\b|or\b|been|in\b|on\b|there)[a-z«]"),
     rule("we always …", "always", r"\bwe\s+always\s+" + _PAST + r"[a-z]"),
     rule("should always …", "always", r"\b(?:should|must|shall)\s+always\b"),
-    rule("must …", "must",
+    rule(_MUST, "must",
          r"\b(?:you|it|they|(?:all|each|every|any|this|that|the)(?: [\w-]+){0,3}|code|tests?|commits?|changes?|agents?"
          r"|names?|output|and|which)\s+must\b(?!\s+(?:have\s+been|be\s+(?:some|a\s+)))"),
     rule("make sure …", "make sure|be sure|ensure",
@@ -93,8 +106,23 @@ REQUIRES: Final = Table(
     rule("needs to be …", "to & need|needs|has|have & be|stay|remain|run|support|use|pass",
          r"\b(?:it|this|that|they|everything|all|which|output|results?|tests?|code)\s+(?:needs?|has|have)\s+to\s+"
          r"(?:be|stay|remain|run|support|use|pass)\b(?!\s+(?:a\s+way|some))"),
+    rule("the only requirement", "only & requirement|requirements|rule|condition",
+         r"\bthe\s+only\s+(?:requirements?|rule|condition)\s+(?:is|are)\b"),
     order("keep each …", "keep", r"\bkeep\s+(?:each|every|all)\b"),
 )  # fmt: skip
+
+_SUBJECT: Final = (
+    r"(?:^|[.;:(—–]\s*|,\s*(?:and|but)\s+)(?!(?:if|when|whether|where|unless|because|since|until|while|once|as|what|how"
+    r"|why|it|i|we|he|she|there|to|so)\b)(?:(?!(?:if|when|whether|unless|because|that|which|who|you|i)\b)"
+    r"[\w«…»/.()-]+\s+){1,8}?"
+)
+"""What stands in front of its verb, in the main clause."""
+STANDS: Final = Table(
+    rule("… should not …", "should not|shouldnot|shouldn't|should never",
+         _SUBJECT + r"should(?:\s*(?:not|n't)|\s+never)\s+(?!have\b|be\s+(?:a|an|too)\b)[a-z«]"),
+    rule("… must …", "must", _SUBJECT + r"must\s+(?!have\s+been\b)[a-z«]"),
+)  # fmt: skip
+"""Read in standing texts alone: people also say so of what they see."""
 
 _BITS: Final = FORBIDS.bits | REQUIRES.bits
 _OURS: Final = frozenset({"we never …", "we always …", "do not want …"})
@@ -103,19 +131,31 @@ _TELLS: Final = in_lower_case(
     r"^(?:(?:oh|hm+|yeah|yes|no|ok|well|so|but|and|because)[,.]?\s+)*(?:i|he|she|they|we)\s+"
     r"(?:never|did|do|was|were|am|are|have|had)\b(?!.*\b(?:please|must|always)\b)"
 )
+_REQUEST: Final = in_lower_case(r"\b(?:can|could|would|will)\s+(?:you|u)\b|\bplease\b")
 _CONDITION: Final = in_lower_case(r"\bif\s+(?:i|we)\s+can\s+only\b")
+_IF_IT_MUST: Final = in_lower_case(
+    r"\b(?:if|when|whether|unless|because|where)\s+(?:(?:all|each|every|any|this|that|the)\s+(?:[\w-]+\s+){0,2}|[\w-]+\s+)"
+    r"must\b|\b(?:if|when)\b[^,;:.]*\band\s+(?:\w+\s+){1,2}must\b"
+)
 
 
-def constraint(sentence: Sentence) -> Found | None:
-    """The constraint that `sentence` states; None when it states none."""
-    if sentence.asks or not sentence.candidates & _BITS:
+def constraint(sentence: Sentence, *, standing: bool = False) -> Found | None:
+    """The constraint that `sentence` states; None when it states none. `standing`: it is of a standing text."""
+    if not sentence.candidates & (_BITS | STANDS.bits if standing else _BITS):
         return None
     low = sentence.low
+    if sentence.asks:
+        forbids = sentence.candidates & _WITHOUT.bit and _REQUEST.search(low) and _WITHOUT.matches(low)
+        return Found("constraint", f"forbids: {_WITHOUT.name}", shorten(sentence.text)) if forbids else None
     name, verb = FORBIDS.first(low, sentence.candidates), "forbids"
     if name is None:
         name, verb = REQUIRES.first(low, sentence.candidates), "requires"
+        if name == _MUST and _IF_IT_MUST.search(low):
+            name = None
         if name is None and "MUST" in sentence.text and "«" not in low:
             name = "MUST …"
+    if name is None and standing:
+        name, verb = STANDS.first(low, sentence.candidates), "lays down"
     if name is None:
         return None
     if (name not in _OURS and _TELLS.match(low)) or ("if" in low and _CONDITION.search(low)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ctxview.annotate.patterns import lazy
+from ctxview.annotate.patterns import in_lower_case, lazy
 from ctxview.annotate.pins.found import Found, shorten
 from ctxview.annotate.pins.matching import Table, Vocabulary, rule
 from ctxview.annotate.pins.sentences import Sentence, sentences_that_match
@@ -14,6 +14,8 @@ _CLAUSE: Final = (
     r"(?:^|[,;:]\s*|\s[-—–]+\s*|\b(?:and|but|so|then|please|just|also|ok|okay|no|yes|yeah|sure)[,.]?\s+)"
 )
 _OPENING: Final = r"^(?:(?:oh|ah|hm+|um+|ok|okay|no|well|hey|sorry|but|and|so)[,.!]*\s+)*"
+_LIGHTLY: Final = r"(?:(?:probably|also|just|really|definitely|maybe|then|first|instead)\s+)*"
+"""What may stand around a verb without changing what is settled."""
 
 SETTLES: Final = Table(
     rule("decision:", "decision|decided", r"^(?:\w+ ){0,2}decision\s*:\s*\S|^decided\s*:"),
@@ -32,6 +34,15 @@ SETTLES: Final = Table(
          r"\b(?:use|do|keep|skip|leave|stick with|stay with)\b.{1,60}\bfor now\b|^for now\b"),
     rule("not needed", "don't need|dont need|do not need|donot need|no need",
          r"\b(?:we|you)\s+(?:do\s*not|don'?t)\s+need\s+(?:to|the|any|a)\b|^no\s+need\s+(?:to|for)\b"),
+    rule("we should …", "we & should|need",
+         rf"(?:{_CLAUSE}|\bi\s+(?:think|guess|feel)\s+(?:that\s+)?)we\s+{_LIGHTLY}(?:should|need\s+to)\s+{_LIGHTLY}"
+         r"(?!(?:be|have|not|see|know|talk|discuss|think|consider|figure|find\s+out|wait|ask|understand|get|proceed)"
+         r"\b)[a-z«]"),
+    rule("should …", "should",
+         r"^(?:(?:and|also|so|then|probably|this|that)\s+)*should\s+" + _LIGHTLY + r"(?:do|explain|use|mention"
+         r"|reference|document|show|have|keep|add|make|say|update|remove|include|support)\b"),
+    rule("no longer needed", "no longer & needed|required|necessary|wanted",
+         r"\bno\s+longer\s+(?:needed|required|necessary|wanted)\b"),
     rule("use … instead", "instead & use|do|make|take|try|go|switch|put|call|name|write|add|run",
          _CLAUSE + r"(?:use|do|make|take|try|go with|switch to|put|call|name|write|add|run)\b.{1,80}\binstead\b"),
 )  # fmt: skip
@@ -39,6 +50,7 @@ CORRECTS: Final = Table(
     rule("actually, …", "actually",
          _OPENING + r"actually\b(?!,?\s+(?:if\b|it\s+(?:looks|seems)\b|"
          r"I'?\s*a?m\s+(?:really|thinking|so)|before\b|I\s+(?:just|like|think)))"),
+    rule("I actually want", "actually & want|wanted|need|meant", r"\bI\s+actually\s+(?:want(?:ed)?|need|meant)\b"),
     rule("wait, …", "wait", _OPENING + r"wait\b(?!\s+(?:for|until|till|a\s+(?:minute|second|moment)))"),
     rule("no, …", "no|nope",
          r"^(?:nope|no)(?:,|\.|\s[-—–]|!)\s*(?:instead|use|I\s+meant|rather|not\s+(?:that|this|the)|make|put|keep|let's"
@@ -53,6 +65,9 @@ CORRECTS: Final = Table(
     rule("not correct", "correct|correctly|incorrect|incorrectly|right|not what|wrong",
          r"\b(?:is|are|was|that's|it's|thats)\s+(?:not\s+(?:(?:correct(?:ly)?|right)\b|what\s+(?:I|we))"
          r"|(?:wrong|incorrect(?:ly)?)\b)"),
+    rule("not what I wanted", "not what",
+         r"(?:^|[,;:]\s*)(?:no[,.]?\s+)?not\s+(?:at\s+all\s+)?what\s+(?:I|we)\s+"
+         r"(?:want(?:ed)?|ask(?:ed)?|mean|meant|said|need(?:ed)?)\b"),
     rule("just do it", "just do", r"\bjust do (?:it|that|this)\b"),
     rule("correction:", "correction", r"^correction\s*:"),
     rule("wrong … given", "realized|realised|noticed",
@@ -63,6 +78,8 @@ CORRECTS: Final = Table(
     rule("changed mind", "mind|second thought",
          r"\bI(?:'ve|\s+have)?\s+changed\s+my\s+mind\b|\bon second thought\b"),
 )  # fmt: skip
+_ACTUALLY_DO: Final = in_lower_case(_OPENING + r"actually\b,?\s+(?:can|could|would|will)\s+(?:you|u)\b")
+"""A correction in the form of a question."""
 _BITS: Final = CORRECTS.bits | SETTLES.bits
 _AGENT: Final = Table(
     rule("the agent decided", "decision|decided|chosen|going with|go with",
@@ -73,6 +90,7 @@ _AGENT: Final = Table(
 _AGENT_MARKS: Final = ("ecision", "decided", "chosen", "going with", "go with")
 _AGENT_WORDS: Final = Vocabulary(_AGENT)
 
+_REASON: Final = in_lower_case(r"^(?:it|that|this|these|those|there|they|I|because|since|thank\w*|sorry)\b")
 _OPTION_CHARS: Final = 600
 _BARE_OPTION_CHARS: Final = 40
 """Of one that is only named; a longer one is quoted, with its letter in brackets."""
@@ -85,17 +103,18 @@ ANSWERS: Final = Table(
     rule("answers",
          "put|use|make|keep|leave|call|name|add|remove|take|pick|choose|go with|go for|start with|do|drop|move|set"
          "|switch|both|neither|first|second|third|last|former|latter|cheapest|fastest|earliest|option|that should"
-         "|it should|skip",
-         r"^(?:(?:ok|okay|yes|yeah|no|sure|please|just|maybe|probably|well)[,.]?\s+)*(?:put|use|make|keep|leave|call|name"
-         r"|add|remove|take|pick|choose|go\s+(?:with|for)|start\s+with|do\s+(?:the|it|that|both|all|option)|drop|move|set"
+         "|it should|skip|change|commit|fix|run|write|revert|rename|show",
+         r"^(?:(?:ok|okay|yes|yeah|no|sure|please|just|maybe|probably|well)[,.]?\s+)*(?:(?:you\s+)?can\s+(?:just\s+)?)?"
+         r"(?:put|use|make|keep|leave|call|name|add|remove|take|pick|choose|go\s+(?:with|for)|start\s+with|do\s+(?:the|it|that|both|all|option)|drop|move|set"
          r"|switch|both|neither|the\s+(?:first|second|third|last|former|latter|cheapest|fastest|earliest)"
-         r"|option\s+\w+(?!\s+(?:is|was|looks|seems)\b)|that\s+should|it\s+should|skip)\b"),
+         r"|option\s+\w+(?!\s+(?:is|was|looks|seems)\b)|that\s+should|it\s+should|skip|change(?!\s+of\b)"
+         r"|commit|fix|run|write|revert|rename|show)\b"),
 )  # fmt: skip
 
 
 def decision(sentence: Sentence) -> Found | None:
     """What the person settles or corrects in `sentence`."""
-    if sentence.asks or not sentence.candidates & _BITS:
+    if not sentence.candidates & _BITS or (sentence.asks and not _ACTUALLY_DO.match(sentence.low)):
         return None
     name, verb = CORRECTS.first(sentence.low, sentence.candidates), "corrects"
     if name is None:
@@ -109,6 +128,13 @@ def option(text: str) -> Found | None:
     if not (len(text) <= _BARE_OPTION_CHARS or (len(text) <= _OPTION_CHARS and ")" in text)) or not _OPTION.match(text):
         return None
     return Found("decision", "answers with an option", shorten(" ".join(text.split())))
+
+
+def correction(sentence: Sentence) -> Found | None:
+    """What is to be done instead, said behind a refusal. A reason for it is none, nor a question."""
+    if sentence.asks or _REASON.match(sentence.low):
+        return None
+    return Found("decision", "corrects: said right after a refusal", shorten(sentence.text))
 
 
 def answer(sentence: Sentence) -> Found | None:

@@ -12,9 +12,12 @@ from typing import Final
 from ctxview.annotate.patterns import in_lower_case, lazy
 from ctxview.annotate.pins.found import Found, shorten
 from ctxview.annotate.pins.matching import Table, rule
+from ctxview.annotate.pins.questions import invites_more, proposes
 from ctxview.annotate.pins.sentences import Sentence
 from ctxview.model import Block
 
+REFUSED: Final = "the person refused in words"
+"""The rule of a denial behind which stands what to do instead."""
 POLICY: Final = "DENIED by policy:"
 _HEAD_CHARS: Final = 600
 _SHORT_CHARS: Final = 1_500
@@ -107,6 +110,22 @@ FLAT_NO: Final = Table(
 )  # fmt: skip
 
 
+REFUSES: Final = Table(
+    rule("no, …", "no|nope|nah", r"^(?:no|nope|nah)\b(?:[,.!;]|\s[-—–]|$)"),
+)  # fmt: skip
+_PLAIN_NO: Final = in_lower_case(
+    r"\bthank|\b(?:that's|that is|that will be|that'll be) (?:all|it|everything|okay?|alright|all right|fine)\b"
+    r"|\bit's (?:good|fine)\b|\bnothing\b|\bnot yet\b"
+    r"|\bI (?:don't|do not|didn't|did not|haven't|have not|wasn't|am not|can't|cannot|only|just)\b"
+    r"|\bI'm (?:good|fine|not|all)\b|\bno (?:problem|worries|need|more|other)\b"
+)
+"""An answer, or a polite end."""
+_WORTHLESS: Final = in_lower_case(
+    r"^\w+\W+(?:that|this|it)(?:'?s| is| looks| sounds)\s+(?:\w+\s+)?(?:horrible|terrible|awful|bad|ugly|wrong|stupid"
+    r"|worse|too|overkill|not)\b"
+)
+
+
 def denial_of_result(block: Block, markers: tuple[str, ...] = ()) -> Found | None:
     """Whether a tool result refuses the action it answers."""
     head = block.text[:_HEAD_CHARS].lstrip()
@@ -138,13 +157,24 @@ def denial_of_note(block: Block, markers: tuple[str, ...] = ()) -> Found | None:
     return None
 
 
-def denial_in_words(sentence: Sentence, *, after_denial: bool) -> Found | None:
-    """The person forbids what the agent just tried: `No, don't …` at any time, `do not …` right after a refusal."""
+def denial_in_words(sentence: Sentence, *, after_denial: bool, question: str | None = None) -> Found | None:
+    """The person forbids what the agent just tried: `No, don't …` at any time, `do not …` right after a refusal,
+    `no, …` to what the agent's open `question` puts forward."""
     if sentence.asks or not sentence.first:
         return None
+    if question is not None and _refuses(sentence, question):
+        worthless = _WORTHLESS.match(sentence.low) is not None
+        return Found("denial", REFUSED if worthless else "no to the agent's question", shorten(sentence.text))
     if FLAT_NO.first(sentence.low, sentence.candidates) or (after_denial and _NEGATIVE.search(sentence.low)):
-        return Found("denial", "the person refused in words", shorten(sentence.text))
+        return Found("denial", REFUSED, shorten(sentence.text))
     return None
+
+
+def _refuses(sentence: Sentence, question: str) -> bool:
+    low = sentence.low
+    if not REFUSES.first(low, sentence.candidates) or _PLAIN_NO.search(low):
+        return False
+    return (proposes(question) and not invites_more(question)) or _WORTHLESS.match(low) is not None
 
 
 _FAILED: Final = lazy(  # how the results of clients that mark no errors start, when something failed

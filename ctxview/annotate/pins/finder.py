@@ -14,8 +14,8 @@ import orjson
 
 from ctxview.annotate.pins.approvals import approval_in_words, approval_of_result
 from ctxview.annotate.pins.constraints import constraint
-from ctxview.annotate.pins.decisions import agents_decision, answer, decision, option
-from ctxview.annotate.pins.denials import denial_in_words, denial_of_note, denial_of_result
+from ctxview.annotate.pins.decisions import agents_decision, answer, correction, decision, option
+from ctxview.annotate.pins.denials import REFUSED, denial_in_words, denial_of_note, denial_of_result
 from ctxview.annotate.pins.found import Found, shorten
 from ctxview.annotate.pins.preferences import preference
 from ctxview.annotate.pins.questions import REMARK, marked_question, question_of_agent, question_of_person
@@ -24,16 +24,18 @@ from ctxview.annotate.pins.sentences import Sentence, sentences, sentences_that_
 from ctxview.annotate.pins.standing import (
     command_words,
     is_empty,
+    is_expansion,
     is_marked_goal,
     is_memory,
     is_prompt_command,
     is_typed,
+    lists_offers,
 )
 from ctxview.annotate.pins.tasks import TaskList
 from ctxview.annotate.pins.vocabulary import SPOKEN, STANDING
 from ctxview.model import NEVER, Block, Evidence, Pin
 
-_MOST_PER_BLOCK: Final = 60
+_MOST_PER_BLOCK: Final = 90
 """Pins of one block: a hostile text must not fill memory with them."""
 _PLAN_TOOLS: Final = frozenset({"ExitPlanMode", "exit_plan_mode", "plan_exit"})
 _ASK_TOOLS: Final = frozenset({"AskUserQuestion", "ask_user_question", "ask_followup_question", "ask_user"})
@@ -54,8 +56,8 @@ class PinFinder:
         self._goal_rank = 0
         """0 none, 1 a text nobody typed, 2 the person's, 3 marked as the goal by the client."""
         self._goal_pins: list[int] = []
-        self._expands = False
-        """A slash command without words was just read: what it expands to comes next."""
+        self._expands: bool | None = None
+        """Whether the slash command that was just read is the goal: what it expands to comes next."""
         self._denied = False
         """A refusal was read, and the agent has not said anything since."""
         self._asking: int | None = None
@@ -166,13 +168,19 @@ class PinFinder:
             self._stands(block, n, turn)
         elif is_prompt_command(block):
             words = command_words(block)
-            self._expands = not words and self._goal_rank < 2
             self._set_goal(block, n, turn, 2, "a slash command of the person")
+            self._expands = self._is_goal(block)
             if words:
                 self._say(self._spoken(sentences(words, SPOKEN)), n, turn)
-        elif self._expands and block.injected and block.tool is None and block.role == "user":
-            self._expands = False
-            self._add(Found("goal", "what the person's slash command expands to"), n, turn)
+        elif block.role == "system":
+            self._add(Found("system", "the client's instructions", evidence="stated"), n, turn)
+            if not lists_offers(block):
+                self._stands(block, n, turn)
+        elif self._expands is not None and is_expansion(block):
+            if self._expands:
+                self._add(Found("goal", "what the person's slash command expands to"), n, turn)
+            self._expands = None
+            self._stands(block, n, turn)
 
     def _user(self, block: Block, n: int, turn: int) -> None:
         if is_marked_goal(block):
@@ -189,23 +197,26 @@ class PinFinder:
             self._stands(block, n, turn)
 
     def _typed(self, block: Block, n: int, turn: int) -> None:
-        self._expands = False
-        is_goal = self._goal == (block.origin.file, block.origin.line, block.message)
-        if self._goal_rank < 2 or (is_goal and self._goal_rank == 2):
+        self._expands = None
+        if self._goal_rank < 2 or (self._goal_rank == 2 and self._is_goal(block)):
             self._set_goal(block, n, turn, 2, "first message of the person")
         split = sentences(block.text, SPOKEN)
         found = list(self._spoken(split))
         chosen = option(block.text) if self._asked is not None else None
         if chosen is not None:
             found = [chosen, *(f for f in found if f.kind != "approval")]
-        if self._goal == (block.origin.file, block.origin.line, block.message):
+        if self._is_goal(block):
             found = [f for f in found if f.kind != "approval"]  # nothing was put forward yet
-        if self._denied and not any(f.kind in ("denial", "decision", "approval") for f in found) and split:
+        refuses = any(f.rule == REFUSED for f in found)
+        binds = any(f.kind in ("decision", "approval") for f in found)
+        if refuses and len(split) > 1 and not binds:
+            found += filter(None, (correction(split[1]),))
+        elif self._denied and split and not binds and not any(f.kind == "denial" for f in found):
             found.append(Found("decision", "corrects: said right after a refusal", shorten(split[0].text)))
         self._end(self._asking, turn)
         self._end(self._asked_by_person, turn)
         self._asking = self._asked_by_person = None
-        self._denied, self._asked = False, None
+        self._denied, self._asked = refuses, None
         self._say(found, n, turn)
         question = question_of_person(split)
         if question is not None and not any(f.kind == "question" for f in found):
@@ -221,7 +232,7 @@ class PinFinder:
             if configured is not None:
                 yield Found(configured.kind, f"configured phrase {configured.text}", shorten(sentence.text))
                 continue
-            denial = denial_in_words(sentence, after_denial=self._denied)
+            denial = denial_in_words(sentence, after_denial=self._denied, question=self._asked)
             if denial is not None:
                 yield denial
             found = (
@@ -241,10 +252,14 @@ class PinFinder:
 
     def _agent_speaks(self, turn: int) -> None:
         self._denied = False
+        self._expands = None
         if self._asking is not None and self._ask_call is None:
             self._end(self._asking, turn)
             self._asking = None
         self._asked = None
+
+    def _is_goal(self, block: Block) -> bool:
+        return self._goal == (block.origin.file, block.origin.line, block.message)
 
     def _set_goal(self, block: Block, n: int, turn: int, rank: int, rule: str) -> None:
         key = (block.origin.file, block.origin.line, block.message)
@@ -340,7 +355,7 @@ def read_standing(text: str) -> tuple[Found, ...]:
     """What standing text (system, memory, a sub-agent's prompt) lays down. The sessions of one trace often share it."""
     found = []
     for sentence in sentences_that_match(text, STANDING):
-        pin = constraint(sentence) or preference(sentence)
+        pin = constraint(sentence, standing=True) or preference(sentence)
         if pin is not None:
             found.append(pin)
     return tuple(_distinct(found))

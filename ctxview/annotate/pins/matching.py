@@ -2,7 +2,8 @@
 a sentence that holds them. A rule names its key words where it stands, and nowhere else.
 
 Patterns see the sentence in lower case and without quotations. A rule about an order (`never ...`) counts only where a
-clause starts: elsewhere a subject stands in front, and the sentence tells of something.
+clause starts: elsewhere a subject stands in front, and the sentence tells of something, or the clause is a condition or
+a purpose (`if you never ...`, `to avoid ...`).
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ Candidates: TypeAlias = int
 
 _CLAUSE: Final = lazy(
     r"(?:^|[,;:()\[]\s*|\s[-—–]+\s*|…\s*|«…»\s+"
-    r"|\b(?:and|but|or|so|then|please|pls|plz|just|also|to|instead|yet|therefore|thus|again|remember|important|note|ok"
+    r"|\b(?:and|but|or|so|then|please|pls|plz|just|also|instead|yet|therefore|thus|again|remember|important|note|ok"
     r"|okay)\s+"
-    r"|\byou\s+(?:should\s+|must\s+|can\s+|will\s+|shall\s+)?)$"
+    r"|\b(?:you|remember|try|careful|important|sure|wants?|needs?|has|have|like|prefer|decided|agreed|better)\s+to\s+"
+    r"|\byou(?<!\bif you)(?<!\bwhen you)(?<!because you)(?<!whether you)(?<!unless you)(?<!\bthat you)"
+    r"\s+(?:should\s+|must\s+|can\s+|will\s+|shall\s+)?)$"
 )
 _LOOK_BACK: Final = 30
 _LETTERS: Final = bytes(code if ord("a") <= code <= ord("z") else ord(" ") for code in range(256))

@@ -9,7 +9,8 @@ from ctxview.annotate.pins.matching import Table, rule
 from ctxview.annotate.pins.sentences import Sentence
 
 _NOUNS: Final = (
-    r"(?:style|format|convention|notation|indentation|quotes|naming|units|tense|tone|spelling|syntax|wording)"
+    r"(?:style|format|convention|notation|indentation|(?:single|double|straight|curly)\s+quotes|naming|units|tense"
+    r"|tone|spelling|syntax|wording)"
 )
 _SHORT: Final = (
     "short|brief|concise|simple|small|minimal|terse|clean|compact|readable|lightweight|consistent|focused|friendly"
@@ -52,6 +53,9 @@ WISHES: Final = Table(
          r"|to\s+(?:use|keep|avoid|support|stay))\b|\blove\s+to\s+(?:solve|use|keep|have|see)\b"),
     rule("I'd like to use …", "like to & use|keep|avoid|stay|pay|stick",
          r"\b(?:I|we)(?:'d| would)\s+(?:\w+\s+)?like\s+to\s+(?:use|keep|avoid|stay\s+with|pay|stick)\b"),
+    rule("return … words", "words|json",
+         r"^(?:please\s+)?(?:return|respond|reply|report|output|answer|summari[sz]e|give|provide|write)\b.{0,120}?"
+         r"\b\d+(?:\s*[-–]\s*\d+)?\s+words\b|^(?:please\s+)?(?:return|respond|reply|output|answer)\b.{0,60}\bjson\b"),
     rule("in the style of", "style", r"\bin the style of\b"),
     rule("ideally", "ideally", r"^(?:\w+[, ]+)?ideally\b|[,;(]\s*ideally\b"),
     rule("favour", "favor|favour|doubt", r"(?:^|[,;:]\s*)favou?r\s+\w+|\bwhen in doubt\b"),

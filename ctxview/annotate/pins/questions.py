@@ -62,6 +62,11 @@ def proposes(question: str) -> bool:
     return _PROPOSES.search(question.lower()) is not None
 
 
+def invites_more(question: str) -> bool:
+    """Whether it asks for further wishes, so that a no refuses nothing."""
+    return _POLITE.search(question.lower()) is not None
+
+
 _POLITE: Final = in_lower_case(
     r"\b(?:any (?:other|more|further|issues|problems|questions)|anything else|further assistance|more questions"
     r"|need (?:any|more|further))\b"
@@ -77,8 +82,13 @@ def marked_question(sentence: Sentence) -> Found | None:
 
 _REQUEST: Final = in_lower_case(
     r"\b(?:can|could|would|will|should|may|shall)\s+(?:you|we|I|u)\b|\bplease\b|^(?:ok|right|correct|huh|really"
-    r"|no)\b.{0,12}\?|,\s*(?:right|correct|ok|no|or)\s*\?$",
+    r"|no)\b.{0,12}\?|,\s*(?:right|correct|ok|no|or)\s*\?$|^what more (?:can|could|do|would)\b",
 )
+_TAG: Final = in_lower_case(r",\s*(?:right|correct|no)\s*\?$|\sno\s*\?$")
+_FEWEST_BEFORE_TAG: Final = 5
+"""Words that make a claim to be confirmed; fewer are a remark (`nice, right?`)."""
+_MOST_AFTER: Final = 2
+"""Sentences that may follow a question before it counts as dealt with in the message itself."""
 
 
 _REFERENCE: Final = lazy(r"@\S+$|(?:https?://|/|\./)\S+$")
@@ -86,10 +96,18 @@ _REFERENCE: Final = lazy(r"@\S+$|(?:https?://|/|\./)\S+$")
 
 
 def question_of_person(split: list[Sentence]) -> Found | None:
-    """The question a message of the person ends with. A request in the form of one (`can you …?`) is none."""
-    for last in split[:-4:-1]:
-        if not _REFERENCE.match(last.text):
-            if not last.asks or _REQUEST.search(last.low):
+    """The last question of the person's message, if little follows. A request in the form of one (`can you …?`) is
+    none."""
+    after = 0
+    for last in split[: -_MOST_AFTER - 4 : -1]:
+        if last.asks:
+            tagged = _TAG.search(last.low) is not None and len(last.low.split()) > _FEWEST_BEFORE_TAG
+            if not tagged and _REQUEST.search(last.low):
                 return None
-            return Found("question", "the person ends with a question", shorten(last.text))
+            name = "the person asks, and goes on" if after else "the person ends with a question"
+            return Found("question", name, shorten(last.text))
+        if not _REFERENCE.match(last.text):
+            after += 1
+            if after > _MOST_AFTER:
+                return None
     return None

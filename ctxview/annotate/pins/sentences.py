@@ -147,6 +147,8 @@ def _without_emphasis(text: str) -> str:
 
 def _paragraphs(text: str) -> list[str]:
     """Lines, with the continuation of a wrapped line joined to it; what was pasted is left out."""
+    if "<!--" in text:
+        text = _without_comments(text)
     if "</" in text:
         text = _TAG.sub("\n", text)
     fenced = "```" in text or "~~~" in text
@@ -173,6 +175,15 @@ def _paragraphs(text: str) -> list[str]:
     if held:
         found.append(held)
     return found
+
+
+def _without_comments(text: str) -> str:
+    """`text` without HTML comments: notes of its author to those who edit it."""
+    kept, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
+        kept.append(text[at:start])
+        at = end + len("-->")
+    return "".join(kept) + text[at:]
 
 
 def _is_pasted(line: str, stripped: str) -> bool:

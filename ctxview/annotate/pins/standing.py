@@ -33,6 +33,7 @@ _SUMMARY_ORDERS: Final = (
     "You are performing a CONTEXT CHECKPOINT COMPACTION",
 )
 """Known by their words: that a summary comes of it, the log tells later, if at all."""
+_LISTING: Final = lazy(r"\s*<(?:skills_instructions|available_skills)>|Available agent types\b")
 _SLASH: Final = lazy(r"\s*/[\w:-]+\s*$")
 
 
@@ -60,6 +61,16 @@ def command_words(block: Block) -> str:
 def is_prompt_command(block: Block) -> bool:
     """A slash command that expands to a prompt; the client's own (`/clear`) are written the other way round."""
     return _COMMAND.match(block.text) is not None
+
+
+def is_expansion(block: Block) -> bool:
+    """A text that a client puts in by itself: behind a slash command, what that expands to."""
+    return block.injected and block.tool is None and block.role == "user" and not _CLIENT_TAG.match(block.text)
+
+
+def lists_offers(block: Block) -> bool:
+    """A list of skills or agents with what their authors say of them: it lays down nothing until one is used."""
+    return _LISTING.match(block.text) is not None
 
 
 def is_empty(block: Block) -> bool:

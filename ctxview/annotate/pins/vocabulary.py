@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from ctxview.annotate.pins.approvals import SAYS_YES
-from ctxview.annotate.pins.constraints import FORBIDS, REQUIRES
+from ctxview.annotate.pins.constraints import FORBIDS, REQUIRES, STANDS
 from ctxview.annotate.pins.decisions import ANSWERS, CORRECTS, SETTLES
-from ctxview.annotate.pins.denials import FLAT_NO
+from ctxview.annotate.pins.denials import FLAT_NO, REFUSES
 from ctxview.annotate.pins.matching import Vocabulary
 from ctxview.annotate.pins.preferences import WISHES
 from ctxview.annotate.pins.questions import MARKED
 
-SPOKEN: Final = Vocabulary(FORBIDS, REQUIRES, CORRECTS, SETTLES, WISHES, MARKED, SAYS_YES, FLAT_NO, ANSWERS)
+SPOKEN: Final = Vocabulary(FORBIDS, REQUIRES, CORRECTS, SETTLES, WISHES, MARKED, SAYS_YES, FLAT_NO, REFUSES, ANSWERS)
 """For what a person says."""
-STANDING: Final = Vocabulary(FORBIDS, REQUIRES, WISHES)
+STANDING: Final = Vocabulary(FORBIDS, REQUIRES, STANDS, WISHES)
 """For a text that stands: it lays down, and decides and approves nothing."""
