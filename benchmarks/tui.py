@@ -224,7 +224,7 @@ def _paints(shown: Sequence[str], size: tuple[int, int], runs: int) -> tuple[flo
     return min(empty), min(ours)
 
 
-def measure(turns: int = 5_000, blocks: int = 100_000, keys: int = 150, starts: int = 8) -> dict[str, Any]:
+def measure(turns: int = 5_000, blocks: int = 100_000, keys: int = 150, starts: int = 16) -> dict[str, Any]:
     """Build the trace, run everything, and return plain values."""
     if not hasattr(os, "fork"):
         raise SystemExit("needs a pseudo-terminal")
