@@ -174,7 +174,9 @@ class _Base:
         changed = False
         for n, (entry, why) in new.items():
             before = last.get(n)
-            if n in delta or before is None or not same(before[0], entry):
+            if before is not None and n not in delta and self._reads_alike(before[0], entry):
+                new[n] = before
+            elif n in delta or before is None or not same(before[0], entry):
                 out[n] = (entry, _with_news(why, before))
                 changed = True
         for n in last:
@@ -187,6 +189,14 @@ class _Base:
         if changed:
             self.fired[turn] = self._seen
         return out
+
+
+    def _reads_alike(self, before: Entry | None, entry: Entry | None) -> bool:
+        """Whether one written text stands at one place under two keys: once numbered, once as it is."""
+        if before is None or entry is None or not before.content != entry.content < 0 > before.content:
+            return False
+        texts = self.tools.texts
+        return (before.form, before.pos) == (entry.form, entry.pos) and texts(before.content) == texts(entry.content)
 
 
 class Recompute(_Base):

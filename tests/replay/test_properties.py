@@ -195,7 +195,16 @@ def told(view: SessionView, turn: int) -> list[tuple[object, ...]]:
     return sorted(rows, key=repr)
 
 
+NOTHING = Turn(None, False, False, False, None, (), None)
+REWINDS = [
+    replace(NOTHING, thinks=True), reading(""), NOTHING, replace(NOTHING, user="", note=True),
+    replace(NOTHING, image=True, note=True, client="rewind"), NOTHING, reading("", ""), reading(""), NOTHING,
+]  # fmt: skip
+"""Under the policy beside it the marker stands for as many messages before the rewind as after it."""
+
+
 @EXAMPLES
+@example(REWINDS, "pin-goal:n=2")
 @given(LONG, st.sampled_from([text for text in TEXTS if parse_stack(text).layers[0].policy.step is not None]))
 def test_increments_tell_the_same_edits_and_cuts(turns: list[Turn], text: str) -> None:
     fast, slow = run(session(turns), text), run(session(turns), text, naive=True)
