@@ -122,6 +122,8 @@ class Policy:
     step: Callable[[Params], Step] | None = None
     when: Callable[[int, Context], bool] | None = None
     """The trigger, given the tokens that policies count. While it says no, nothing else is evaluated."""
+    sees: Callable[[Window, Context], int | None] | None = None
+    """For a plan that has a size trigger of its own: the tokens that it saw; None where its parameters set none."""
     unsafe: bool = False
     """Shown as it is: no pairing repair and no guard, so that the break is seen."""
     may_grow: bool = False

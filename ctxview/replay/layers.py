@@ -88,6 +88,14 @@ class _Base:
                 return False
         return when is None or when(size, ctx)
 
+    def planned(self, window: Ordered, ctx: Context) -> Sequence[Edit]:
+        """What the policy makes of the whole window."""
+        whole = Window(list(window.entries))
+        seen = None if self.policy.sees is None else self.policy.sees(whole, ctx)
+        if seen is not None:
+            self._seen = seen
+        return self.policy.plan(whole, ctx)
+
     def overlay(self, edits: Sequence[Edit], window: Ordered, ctx: Context, suffix: str = "") -> Overlay:
         """Edits as what they make of the window."""
         found: Overlay = {}
@@ -210,7 +218,7 @@ class Recompute(_Base):
         self.input.change(delta)
         new: Overlay = {}
         if self.fires(self.input, ctx):
-            edits = self.policy.plan(Window(list(self.input.entries)), ctx)
+            edits = self.planned(self.input, ctx)
             if edits:
                 new = self.checked(self.overlay(edits, self.input, ctx), self.input, ctx)
         return self.difference(delta, new, ctx.turn)
@@ -442,7 +450,7 @@ class Sticky(_Base):
                     out[n] = (changed, why)
         if not self.fires(window, ctx):
             return out
-        edits = self.policy.plan(Window(list(window.entries)), ctx)
+        edits = self.planned(window, ctx)
         if not edits:
             return out
         new = self.checked(self.overlay(edits, window, ctx, f"-{len(self.fired) + 1}"), window, ctx)

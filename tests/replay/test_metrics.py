@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
+
 from ctxview.model import Observation, Pin, ResourceChange
 from ctxview.policies import parse_stack
 from ctxview.policies.facts import LedgerRow
@@ -190,6 +192,31 @@ def test_every_turn_says_which_layers_acted_and_what_set_them_off() -> None:
     assert counts == {
         name: sum(f["layer"] == name for turn in fired for f in turn) for name in ("compact-groups", "keep-last-n")
     }
+
+
+@pytest.mark.parametrize(
+    ("stack", "sees_size"),
+    [
+        ("clear-tool-uses:trigger=100:keep=1", True),
+        ("clear-tool-uses:trigger=1:unit=uses:keep=1", False),
+        ("langchain-clear-tool-uses:trigger=100:keep=1", True),
+        ("anthropic-compact:trigger=100:stub=1", True),
+        ("openhands-condenser:max=100:first=1:tokens=100", True),
+        ("openhands-condenser:max=4:first=1", False),
+        ("af-truncation:max=100:compact_to=80:by=tokens", True),
+        ("af-truncation:max=4:compact_to=3", False),
+    ],
+)
+def test_every_trigger_that_goes_by_size_says_the_size_it_saw(stack: str, sees_size: bool) -> None:
+    script = Script()
+    script.user("goal")
+    for n in range(6):
+        script.call()
+        script.use(f"c{n}")
+        script.result(f"c{n}", "x " * 40)
+    fired = [f for turn in replay_report(under(script.view(), stack))["turns"] for f in turn["fired"]]
+    assert fired
+    assert all((f["trigger"] or 0) > 100 if sees_size else f["trigger"] is None for f in fired)
 
 
 def test_fill_and_hit_are_shares_and_unknown_is_null() -> None:

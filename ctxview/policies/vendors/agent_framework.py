@@ -23,11 +23,20 @@ def _measure(group: Group, params: Params) -> int:
     return group.tokens if params["by"] == "tokens" else len(list(messages_of(group.entries)))
 
 
+def _size(window: Window, params: Params) -> int:
+    """The system prompt and the conversation, in what `by` says."""
+    fixed = sum(_measure(g, params) for g in window.groups if g.is_fixed and g.first.kind == "system")
+    return fixed + sum(_measure(g, params) for g in _conversation(window))
+
+
+def _truncate_sees(window: Window, ctx: Context) -> int | None:
+    return _size(window, ctx.params) if ctx.params["by"] == "tokens" else None
+
+
 def _truncate(window: Window, ctx: Context) -> Sequence[Edit]:
     params = ctx.params
     groups = _conversation(window)
-    fixed = sum(_measure(g, params) for g in window.groups if g.is_fixed and g.first.kind == "system")
-    size = fixed + sum(_measure(g, params) for g in groups)
+    size = _size(window, params)
     if size <= params["max"] or not groups:
         return []
     kept = {groups[-1].id}
@@ -101,6 +110,7 @@ POLICIES: Final[tuple[Policy, ...]] = (
         title="Agent Framework: truncation",
         source="agent-framework-core 1.23.0 TruncationStrategy",
         plan=_truncate,
+        sees=_truncate_sees,
         check=_check,
         params=(
             Param("max", 40, "more than this triggers", low=1),

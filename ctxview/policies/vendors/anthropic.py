@@ -53,6 +53,10 @@ def _clear(window: Window, ctx: Context) -> Sequence[Edit]:
     return edits
 
 
+def _clear_sees(window: Window, ctx: Context) -> int | None:
+    return ctx.size(window) if ctx.params["unit"] == "tokens" else None
+
+
 def _inputs(window: Window, old: Sequence[Entry], tools: Sequence[str], ctx: Context) -> list[Entry]:
     """The calls of old results whose arguments go too: of all tools, or of those named."""
     calls = [window.by_n[e.item.call] for e in old if e.item.call in window.by_n]
@@ -91,6 +95,7 @@ POLICIES: Final[tuple[Policy, ...]] = (
         title="Anthropic: clear old tool results",
         source="Anthropic clear_tool_uses_20250919, documentation and types of anthropic 2.14.0",
         plan=_clear,
+        sees=_clear_sees,
         phase="rewrite",
         params=(
             Param("trigger", 100_000, "input tokens, or tool uses, above which it clears", low=0),

@@ -72,6 +72,10 @@ def _condense(window: Window, ctx: Context) -> Sequence[Edit]:
     return folded(window, gone, digest_of(window, gone), "condensed", "between the first events and the tail", evidence)
 
 
+def _condense_sees(window: Window, ctx: Context) -> int | None:
+    return None if ctx.params["tokens"] is None else ctx.size(window)
+
+
 def _tail(messages: Sequence[Message], excess: int) -> int:
     """How many of the newest messages can stay when the others have to come to more than `excess` tokens."""
     sizes = accumulate(m.tokens for m in messages)
@@ -127,6 +131,7 @@ POLICIES: Final[tuple[Policy, ...]] = (
         title="OpenHands SDK: summarizing condenser, with a digest",
         source="OpenHands SDK LLMSummarizingCondenser at 611629e; its default agent uses max 80 and first 4",
         plan=_condense,
+        sees=_condense_sees,
         mode="sticky",
         check=_check,
         params=(
