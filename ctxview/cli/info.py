@@ -94,7 +94,7 @@ def _audit(audit: dict[str, Any]) -> None:
     for stretch in audit["stretches"]:
         steps = f", re-based at {', '.join(map(str, stretch['steps']))}" if stretch["steps"] else ""
         say(
-            f"  audit, turns {stretch['from']}-{stretch['to']}: recorded = {stretch['factor']:.3f} x counted"
-            f" + {stretch['constant']:,}, median error {stretch['median_error']:.2%},"
+            f"  audit, turns {stretch['from']}-{stretch['to']}: recorded = {stretch['factor']:.3f}"
+            f" x (counted + framing) + {stretch['constant']:,}, median error {stretch['median_error']:.2%},"
             f" p95 {stretch['p95_error']:.2%}{steps}"
         )

@@ -72,7 +72,8 @@ def readable(window: Window) -> set[int]:
     halves = [e for e in window if is_half(e)]
     torn = {
         e.item.group for e in halves
-        if (e.n not in answered if e.kind == "tool_call" else e.item.call not in window.by_n)
+        if (e.n not in answered and e.item.row.call_id is not None if e.kind == "tool_call"
+            else e.item.call not in window.by_n)
     }  # fmt: skip
     return {e.n for e in window if e.form in _READABLE and not (e.item.group in torn and is_half(e))}
 

@@ -106,7 +106,10 @@ def _quotes(view: SessionView, shown: _Shown, shared: Prepared) -> Iterator[tupl
                 if known and uttered.get(word) != block.turn:
                     uttered[word] = block.turn
                     if not any(shown.stands(n, block.turn) for n in (*known, *written.get(word, ()))):
-                        gone = [(g, n) for n in known if (g := shown.gone_by(n, block.turn)) is not None]
+                        gone = [
+                            (g, n) for n in known
+                            if (g := shown.gone_by(n, block.turn)) is not None and not _is_past(view, n, block.turn)
+                        ]  # fmt: skip
                         if gone:
                             since, n = max(gone)
                             found.append((n, since, block.turn, word))
@@ -139,3 +142,9 @@ class _Places:
         if word not in self._stays:
             self._stays[word] = [stay for text, stretches in self._texts if word in text for stay in stretches]
         return any(start <= turn < end for start, end in self._stays[word])
+
+
+def _is_past(view: SessionView, block: int, turn: int) -> bool:
+    """Whether something newer had taken the place of what a block says: to quote it was the mistake, not a need."""
+    change = view.facts.change_at(block, turn)
+    return change is not None and change.state == "superseded"

@@ -152,7 +152,8 @@ def _orphans(rules: Mapping[int, str]) -> int:
 
 def broken(members: Sequence[Item], present: dict[int, Entry], pending: bool) -> dict[int, str]:
     """What has to go of one group, with the rule. `members` holds all of it that arrived."""
-    calls = [m for m in members if m.row.kind == "tool_call"]
+    # A call without an id is the provider's own (a web search): its result is no block of the window.
+    calls = [m for m in members if m.row.kind == "tool_call" and m.row.call_id is not None]
     results: dict[int, list[Item]] = {}
     for m in members:
         if m.row.kind == "tool_result":

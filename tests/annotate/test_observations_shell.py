@@ -102,6 +102,7 @@ def test_events(command: str) -> None:
         ("cp a.py lib/", [("edit", "lib/a.py")]),
         ("rm -f a.py", [("edit", "a.py")]),
         ("git checkout -- a.py", [("edit", "a.py")]),
+        ("git checkout src/a.py", [("edit", "src/a.py")]),
         ("git restore a.py", [("edit", "a.py")]),
         ("mkdir -p x && echo hi > x/a.py", [("write", "x/a.py")]),
     ],
@@ -384,6 +385,16 @@ def test_the_same_commit_leaves_files_as_they_are(command: str, answer: str) -> 
     mine = log.read("a.py", "x")
     log.bash(command, answer)
     assert log.find().resources.state_at(mine, 9) == "live"
+
+
+def test_another_repository_is_another_one() -> None:
+    """Files outside the folder that git was run in are as they were."""
+    log = Log()
+    log.bash("cat a.py", "x")
+    log.bash("cat /v/b.py", "y")
+    log.bash("cd /v && git checkout main", "Switched to branch 'main'\nShell cwd was reset to /w")
+    found = log.find()
+    assert [found.resources.state_at(n, 9) for n in (1, 3)] == ["live", "stale"]
 
 
 def test_a_removed_folder_takes_its_files_along() -> None:

@@ -92,3 +92,12 @@ def test_what_a_captured_request_left_out_is_said_once() -> None:
     rows = json.loads(run("sql", "select distinct reason from edits", REFUND, "--json"))["rows"]
     assert ["not in the captured request"] in rows
     assert not any(reason.count("captured request") > 1 for (reason,) in rows)
+
+
+def test_sizes_of_two_measures_are_not_subtracted() -> None:
+    """What stands after the last call was never sent, so that nobody recorded its size."""
+    stale = str(sample_path("stale"))
+    assert re.search(r"^turn 38: [\d,]+ tokens recorded, turn 40: [\d,]+ tokens recorded \(\+\d+\)$",
+                     run("diff", stale, "-t", "38", "-t", "40"), re.MULTILINE)  # fmt: skip
+    assert re.search(r"^turn 40: [\d,]+ tokens recorded, now: [\d,]+ tokens calibrated$",
+                     run("diff", stale, "-t", "40", "-t", "now"), re.MULTILINE)  # fmt: skip

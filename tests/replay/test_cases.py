@@ -344,3 +344,18 @@ def test_json_reports_are_plain_values() -> None:
     assert list(report["totals"]["lost"]) == [
         "goal", "constraint", "preference", "decision", "denial", "approval", "value",
     ]  # fmt: skip
+
+
+def test_a_call_of_the_providers_own_is_no_orphan() -> None:
+    """A web search that the server ran: its result is no block, and the call was sent all the same."""
+    script = Script()
+    script.user("Goal: look it up")
+    script.call()
+    search = script.block("assistant", "tool_call", "{}", "m1", tool="web_search")
+    script.say("found")
+    script.user("and?")
+    script.call()
+    script.say("done")
+    done = replay(script.view(), parse_stack("pin-goal:n=9"), count=words)
+    assert search in ids(done.view, 2)
+    assert done.metrics.turns[1].orphans == 0

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ctxview.ingest import open_trace
 from ctxview.policies import parse_stack
 from ctxview.replay import replay
 from ctxview.replay.arguments import strings
+from ctxview.sample_traces import sample_path
 
 from .sessions import Script, words
 
@@ -80,3 +82,11 @@ def test_arguments_that_are_no_json_object_have_no_names() -> None:
     assert strings("{broken", names=False) is None
     assert strings('{"a": {"b": ["c", 4]}, "d": null}', names=True) == ["a", "b", "d"]
     assert strings('{"a": {"b": ["c", 4]}, "d": null}', names=False) == ["c", "4", "None"]
+
+
+def test_to_quote_what_was_superseded_is_no_need() -> None:
+    """The older version was gone from the alternate window for good reason: the quotation is the fault it prevents."""
+    with open_trace([str(sample_path("stale"))], cache=False) as trace:
+        done = replay(trace.view(), parse_stack("supersede"))
+        quoted = [use for use in done.metrics.needed_later if use.how.startswith("quoted")]
+    assert quoted == []

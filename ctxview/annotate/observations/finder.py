@@ -162,7 +162,7 @@ class ObservationFinder:
             elif target in reads:
                 self._shell_read(pending, target, shown, n, turn)
         if ask.sweep is not None and not shown.lstrip().startswith("Already on"):
-            self._standing.sweep(self.cwd, turn + 1, n, ask.sweep, tracked=True)
+            self._standing.sweep(ask.cwd or self.cwd, turn + 1, n, ask.sweep, tracked=True)
         for folder in ask.removed:
             self._standing.sweep(folder, turn + 1, n, "removed with its folder")
         if not reads and not (ask.targets and ask.silent) and not self._window(pending, shown, n, turn):

@@ -36,6 +36,8 @@ _WORD: Final = lazy(r"\w+")
 _COMMANDS: Final = names(
     "cat sed gsed head tail nl less more bat batcat awk gawk tee perl mv cp rm truncate cd pushd"
 )
+_FILE_NAME: Final = lazy(r"\w\.[A-Za-z]\w{0,4}$")
+"""A word after `git checkout` that names a file and no branch."""
 _GIT: Final = lazy(r"git\b[^;&|\n]*\b(?:checkout|restore|switch|reset|stash|rm|mv)\b")
 
 
@@ -294,6 +296,9 @@ def _git(rest: list[Word], reading: _Reading) -> None:
                     reading.change(word, "edit", f"git {action}")
         elif words == ["."]:
             reading.sweep = "git checkout restored files"
+        elif _names_files(words):
+            for word in words:
+                reading.change(word, "edit", "git checkout")
         elif words and not {"-b", "-B", "--orphan"} & set(options):
             reading.sweep = "git switched to another commit"
     elif action == "switch" and not {"-c", "-C", "--create", "--orphan"} & set(options):
@@ -357,4 +362,11 @@ def _is_quiet(command: Command) -> bool:
         return any(w is not None and re.match(r"-\w*i|--in-place", w) for w in words[1:])
     if words[0] != "git" or len(words) < 2:
         return False
-    return words[1] in ("add", "restore", "rm", "mv") or (words[1] == "checkout" and "--" in words)
+    if words[1] == "checkout":
+        return "--" in words or _names_files(words[2:])
+    return words[1] in ("add", "restore", "rm", "mv")
+
+
+def _names_files(words: list[Word]) -> bool:
+    """Whether `git checkout` is given files, and no branch."""
+    return bool(words) and all(word is not None and _FILE_NAME.search(word) for word in words)
