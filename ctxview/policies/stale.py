@@ -29,7 +29,12 @@ def plan(window: Window, ctx: Context) -> Sequence[Edit]:
 
 
 def _may_be(entry: Entry) -> bool:
-    return entry.form == "verbatim" and entry.kind == "tool_result"
+    return entry.form == "verbatim" and _is_answer(entry)
+
+
+def _is_answer(entry: Entry) -> bool:
+    """A tool's result, or what a harness answers in the user's name: words that no person wrote."""
+    return entry.kind == "tool_result" or (entry.kind == "user" and entry.item.row.injected)
 
 
 def _flag(entry: Entry, ctx: Context) -> Replace | None:
@@ -71,7 +76,7 @@ class _Watch(Step):
         now = ctx.turn
         found = self._due.pop(now, [])
         for entry in entries:
-            if entry.kind == "tool_result" and ctx.facts.observations(entry.n):
+            if _is_answer(entry) and ctx.facts.observations(entry.n):
                 self._readings[entry.n] = entry
                 turns = _turns(entry, ctx)
                 if min(turns, default=now) <= now:
@@ -102,7 +107,7 @@ class _Watch(Step):
     def heeds(self, stretch: Stretch, ctx: Context) -> Collection[int]:
         found = set()
         for turn, entry in observing(stretch, ctx.facts):
-            if entry.kind == "tool_result":
+            if _is_answer(entry):
                 found.add(turn)
                 found.update(_turns(entry, ctx))
         return found

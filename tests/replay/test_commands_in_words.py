@@ -34,3 +34,18 @@ def test_only_what_was_read_gives_way(tmp_path: Path) -> None:
         superseded = [b.block.n for b in view.window(view.now) if "superseded" in b.states]
     assert changed == [(3, "placeholder")]
     assert superseded == [3, 4, 5]  # 5 only says that the write in 4 was done
+
+
+def test_what_has_grown_old_is_flagged(tmp_path: Path) -> None:
+    messages = [
+        {"role": "user", "content": "Fix it."},
+        {"role": "assistant", "content": "I look.\n\n```bash\ncat /w/a.py\n```"},
+        {"role": "user", "content": "<returncode>0</returncode>\n<output>\nold\n</output>"},
+        *[{"role": "assistant", "content": "Hm."}, {"role": "user", "content": "Please go on."}] * 3,
+        {"role": "assistant", "content": "Done."},
+    ]
+    path = tmp_path / "t.traj.json"
+    path.write_text(json.dumps({"trajectory_format": "mini-swe-agent-1", "info": {}, "messages": messages}))
+    with open_trace([str(path)]) as trace:
+        view = replay(trace.view(), parse_stack("stale:turns=2")).view
+        assert [b.block.n for b in view.window(view.last) if b.span.form == "flagged"] == [2]
