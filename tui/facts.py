@@ -244,8 +244,11 @@ def status(scene: Scene, turn: int) -> list[Words]:
     else:
         source = counted
     size = view.size(turn)
+    lacks = view.lacks_unlogged(turn)
     first: Words = []
-    if sizes.limit:
+    if sizes.limit and lacks:
+        first += [(f"{size:,}", "text"), (f"/{sizes.limit:,}", "dim")]
+    elif sizes.limit:
         share = size / sizes.limit
         ink = "bad" if share >= 0.9 else "warn" if share >= 0.75 else "text"
         first += [(f"{size:,}", ink), (f"/{sizes.limit:,} ", "dim"), (f"({share:.0%})", ink)]
@@ -256,11 +259,12 @@ def status(scene: Scene, turn: int) -> list[Words]:
     if source != counted:
         pieces.append([(f"{counted} ", "dim"), (f"{sizes.counted:,}", "text")])
     unlogged = "unknown" if sizes.unlogged is None else f"{sizes.unlogged:,}"
+    told: Words = [("unlogged part unknown here", "warn")] if lacks else [("unlogged ", "dim"), (unlogged, "text")]
     if view.base is not None:
         delta = size - view.base.size(turn)
         first += [(" Δ ", "dim"), (f"{delta:+,}", "good" if delta < 0 else "text")]
         pieces.append([("line in the strip: recorded", "dim")])
-    pieces.append([("unlogged ", "dim"), (unlogged, "text")])
+    pieces.insert(1, told) if lacks else pieces.append(told)
     pieces.append([("policy ", "dim"), (shown(view.stack, 40), "text")])
     fitted = view.stretch(turn)
     if fitted is not None:

@@ -88,8 +88,11 @@ def _header(name: str, view: SessionView, turn: int, history: bool) -> None:
         parts.append(f"calibrated {sizes.calibrated:,}")
     if sizes.unlogged is not None:
         parts.append(f"unlogged {sizes.unlogged:,}")
-    size = view.size(turn)
-    say(f"{', '.join(parts)}; limit {number(sizes.limit)}{percent(size, sizes.limit)} tokens")
+    lacks = view.lacks_unlogged(turn)
+    if lacks:
+        parts.append("unlogged part unknown here")
+    share = "" if lacks else percent(view.size(turn), sizes.limit)
+    say(f"{', '.join(parts)}; limit {number(sizes.limit)}{share} tokens")
     kinds = [f"{kind} {count:,}" for kind, count in view.by_kind(turn).items() if count]
     say(f"by kind: {', '.join(kinds) or 'nothing'}")
     for cut in view.cuts:

@@ -111,6 +111,17 @@ class Sizes(Stays):
         scaled = round(self.factor(turn) * sizes.counted)
         return scaled + (sizes.unlogged or 0)
 
+    def lacks_unlogged(self, turn: int) -> bool:
+        """Whether `size` leaves out what was never logged, though other turns of the session tell of some."""
+        if self.base is not None:
+            return self.base.lacks_unlogged(turn)
+        call = self.turn(turn)
+        return self._has_unlogged and (call is None or call.recorded is None)
+
+    @cached_property
+    def _has_unlogged(self) -> bool:
+        return any(rest.tokens > 0 for rest in self.rests)
+
     @cached_property
     def sizes(self) -> Sequence[int]:
         """`size` of turns 0 .. now (index 0 is unused)."""

@@ -94,6 +94,14 @@ def test_what_a_captured_request_left_out_is_said_once() -> None:
     assert not any(reason.count("captured request") > 1 for (reason,) in rows)
 
 
+@pytest.mark.parametrize(("turn", "is_recorded"), [("3", True), ("now", False)])
+def test_a_size_without_its_unlogged_part_is_no_share_of_the_limit(turn: str, is_recorded: bool) -> None:
+    line = run("show", str(sample_path("stale")), "-t", turn).splitlines()[1]
+    assert ("%" in line) == is_recorded
+    assert ("unlogged part unknown here" in line) != is_recorded
+    assert "limit 200,000" in line
+
+
 def test_sizes_of_two_measures_are_not_subtracted() -> None:
     """What stands after the last call was never sent, so that nobody recorded its size."""
     stale = str(sample_path("stale"))

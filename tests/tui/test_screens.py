@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 from conftest import WIDE, Session, running
-from fake import FakeTrace, make_trace, make_view, opener
+from fake import FakeTrace, make_trace, make_view, opener, turn_row
 from rich.color import Color
 
 from ctxview.errors import UnreadableError
 from ctxview.focus import Focus
 from ctxview.tui.app import CtxviewApp
-from ctxview.tui.facts import status
+from ctxview.tui.facts import make_scene, status
 from ctxview.tui.notice import TooSmall
 from ctxview.tui.palette import BACKGROUNDS, GLYPHS, INKS, LIGHT
 from ctxview.tui.strip import Timeline, short
@@ -160,6 +160,19 @@ async def test_status_uses_honest_words():
         assert "counted" in words
         assert "unlogged unknown" in words
         assert "recorded" not in words.replace("policy recorded", "")
+
+
+def test_a_size_without_its_unlogged_part_is_no_share_of_the_limit():
+    view = make_view()
+    rows = [turn_row(7, None) if turn.turn == 7 else turn for turn in view.turns]
+    partly = SessionView(
+        view.row, rows, view.blocks, view.spans, view.edits, view.cuts, (), view.texts, facts=view.facts
+    )
+    scene = make_scene(partly)
+    for turn, is_lacking in ((6, False), (7, True), (8, False), (partly.now, True)):
+        words = " ".join("".join(t for t, _ in piece) for piece in status(scene, turn))
+        assert ("unlogged part unknown here" in words) == is_lacking, turn
+        assert ("%" in words) != is_lacking, turn
 
 
 async def test_timeline_columns_and_turns_are_inverse_and_peaks_survive():
