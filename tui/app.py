@@ -82,6 +82,13 @@ class CtxviewApp(App[None]):
             self.scene, self.summed, self.focus = scene, summed, focus
             super().__init__()
 
+    class SceneSearched(Message):
+        """All that went wrong in a session that was read is known."""
+
+        def __init__(self, scene: Scene) -> None:
+            self.scene = scene
+            super().__init__()
+
     class SessionSummed(Message):
         """The session list knows more of a session."""
 
@@ -165,11 +172,13 @@ class CtxviewApp(App[None]):
 
     def _read_scene(self, trace: TraceLike, session: str | None, focus: Focus) -> None:
         import ctxview.tui.main_screen  # noqa: F401 - here, so that the interface's own thread need not wait for it
-        from ctxview.tui.facts import make_scene
+        from ctxview.tui.facts import find_contradictions, first_scene, searched
         from ctxview.tui.reports import sum_up
 
         view = trace.view(session)
-        self.post_message(self.SceneRead(make_scene(view), sum_up(view), focus))
+        scene = first_scene(view)
+        self.post_message(self.SceneRead(scene, sum_up(view), focus))
+        self.post_message(self.SceneSearched(searched(scene, find_contradictions(view))))
 
     def read_session(self, session: str, focus: Focus) -> None:
         """Read a session and show it when it is there."""
@@ -252,6 +261,10 @@ class CtxviewApp(App[None]):
             self.push_screen(self.main)
             if small:
                 self.push_screen(TooSmall())
+
+    def on_ctxview_app_scene_searched(self, message: SceneSearched) -> None:
+        if self.main is not None:
+            self.main.stacks.complete(message.scene)
 
     def on_ctxview_app_computed(self, message: Computed) -> None:
         message.then()

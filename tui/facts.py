@@ -6,7 +6,7 @@ A piece of text is paired with the name of its ink. Numbers come from `SessionVi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ctxview.annotate import Pairing
@@ -14,9 +14,12 @@ from ctxview.model import NEVER, BlockRow, CutRow, SpanRow
 from ctxview.tui.cells import shown
 from ctxview.tui.palette import GLYPHS, Words, telling
 from ctxview.window.absence import READABLE, Absence, absences
+from ctxview.window.contradiction import contradictions
 from ctxview.window.table import column, pick
 from ctxview.window.view import SessionView, WindowBlock
 
+_NAME: Final = 20
+"""Characters of a resource's name: with the turn and the size of the window it has to fit 80 columns."""
 _ORPHANS: Final = 50
 """Turns at which an orphan may begin that are looked at."""
 
@@ -43,6 +46,8 @@ class Scene:
     """True when no count of the session comes from a tokenizer."""
     is_whole: bool = True
     """False while the sizes of all turns and what went wrong are still looked for."""
+    contradictions: Sequence[Trouble] | None = None
+    """Those of `troubles` that are differing versions; None while they are looked for, which takes longest."""
 
     @property
     def sizes(self) -> Sequence[int]:
@@ -59,27 +64,59 @@ class Scene:
         return not self.view.turns and not self.view.blocks
 
 
-def make_scene(view: SessionView, failures: Iterable[Trouble] = (), *, is_paired: bool = False) -> Scene:
-    """Everything slow about a session, so that keys need none of it. `is_paired`: no window has an orphan."""
+def make_scene(
+    view: SessionView,
+    failures: Iterable[Trouble] = (),
+    *,
+    is_paired: bool = False,
+    contradictions: Sequence[Trouble] | None = None,
+) -> Scene:
+    """Everything slow about a session, so that keys need none of it.
+
+    `is_paired`: no window has an orphan. `contradictions`: where they are known.
+    """
+    scene = first_scene(view, failures, is_paired=is_paired)
+    return searched(scene, find_contradictions(view) if contradictions is None else contradictions)
+
+
+def first_scene(view: SessionView, failures: Iterable[Trouble] = (), *, is_paired: bool = False) -> Scene:
+    """What the first picture of a session needs: `searched` has the rest."""
     view.settle()
-    return Scene(view, find_troubles(view, failures, is_paired=is_paired), view.is_estimated)
+    found = [*_lost_pins(view), *(() if is_paired else _orphans(view)), *failures, *_over_limit(view)]
+    return Scene(view, tuple(sorted(found, key=lambda t: t.turn)), view.is_estimated)
+
+
+def searched(scene: Scene, contradictions: Sequence[Trouble]) -> Scene:
+    """A first scene with all that went wrong.
+
+    Where nothing did, it is what the log does not explain, else the largest cut.
+    """
+    found = tuple(sorted((*scene.troubles, *contradictions), key=lambda t: t.turn))
+    found = found or tuple(_unexplained(scene.view) or _largest_cut(scene.view))
+    return replace(scene, troubles=found, contradictions=contradictions)
 
 
 # ------------------------------------------------------------------------------------------------ what went wrong
 
 
-def find_troubles(
-    view: SessionView, failures: Iterable[Trouble] = (), *, is_paired: bool = False
-) -> tuple[Trouble, ...]:
-    """What went wrong, by turn: pins that left, orphans, `failures` of budgets, a window over its limit.
+def find_contradictions(view: SessionView) -> tuple[Trouble, ...]:
+    """The turns on which versions of a resource come to stand that differ, by turn; of one resource once a turn."""
+    first: dict[tuple[int, str], Trouble] = {}
+    until: dict[str, int] = {}
+    found = contradictions(view, len((view.base or view).blocks))
+    for one in sorted(found, key=lambda c: (c.start, -c.versions)):
+        if until.get(one.key, 0) < one.start <= view.last:
+            what = f"{one.versions:,} versions of {_resource_words(one.key)} stand"
+            first[one.start, one.key] = Trouble(one.start, what, one.block)
+        until[one.key] = max(one.end, until.get(one.key, 0))
+    return tuple(first.values())
 
-    The first one is what `replay` calls the first failure. Where none of these happened, it is what the log does not
-    explain, else the largest cut.
-    """
-    found = [*_lost_pins(view), *(() if is_paired else _orphans(view)), *failures, *_over_limit(view)]
-    if found:
-        return tuple(sorted(found, key=lambda t: t.turn))
-    return tuple(_unexplained(view) or _largest_cut(view))
+
+def _resource_words(key: str) -> str:
+    """The end of a resource's name, which tells one from another."""
+    kind, _, name = key.partition(":")
+    name = shown(name.rstrip("/").rpartition("/")[2] if kind == "file" else name or key)
+    return name if len(name) <= _NAME else "…" + name[1 - _NAME :]
 
 
 def _lost_pins(view: SessionView) -> list[Trouble]:

@@ -324,11 +324,11 @@ class MainScreen(Screen[None]):
 
     def action_trouble(self) -> None:
         troubles = self.scene.troubles
-        if not self.scene.is_whole:
+        if self.scene.contradictions is None:
             self.say("all turns are still being looked through …", "dim")
             return
         if not troubles:
-            self.say("nothing went wrong: no pin left, no orphan, no window over its limit", "good")
+            self.say("nothing wrong: pins, pairs, versions, limit", "good")
             return
         told = self._trouble
         is_next = told is not None and told in troubles and told.turn == self.place.turn
@@ -565,7 +565,7 @@ class MainScreen(Screen[None]):
 
 def _first_words(scene: Scene) -> Words:
     """What went wrong first, for the status line."""
-    if not scene.is_whole:
+    if scene.contradictions is None:
         return [("! …", "dim")]
     if scene.trouble is None:
         return []

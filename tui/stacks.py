@@ -158,6 +158,17 @@ class Stacks:
         self._main.show_scene(scene, replace(focus, stack=RECORDED, block=block))
         self.use(focus.stack, focus, remember=False)
 
+    def complete(self, scene: Scene) -> None:
+        """All that went wrong in the recorded session is known."""
+        if scene.view is not self.recorded.view:
+            return
+        self.recorded = scene
+        for key, made in self._known.items():
+            if made.scene.view is scene.view:
+                self._known[key] = replace(made, scene=scene)
+        if self.shown is None:
+            self._main.finish_scene(scene)
+
     def words(self) -> Words:
         """What the note says."""
         words: Words = [(self.fault, "bad")] if self.fault else []
@@ -207,9 +218,9 @@ class Stacks:
         from ctxview.policies import parse_stack
 
         stack, recorded = parse_stack(text), self.recorded
-        known = self._known.get((id(recorded), stack.text))
+        known = self._known.get((id(recorded.view), stack.text))
         if known is not None and (known.scene.is_whole or not whole):
-            self._known.move_to_end((id(recorded), stack.text))
+            self._known.move_to_end((id(recorded.view), stack.text))
             then(known)
             return
 
@@ -218,14 +229,14 @@ class Stacks:
             return finished(made, stop) if whole else made
 
         def done(made: Alternate) -> None:
-            if recorded is self.recorded:
+            if recorded.view is self.recorded.view:
                 self._keep(made)
                 then(made)
 
         self._main.ctxview.compute(group, make, done)
 
     def _keep(self, made: Alternate) -> None:
-        self._known[id(self.recorded), made.stack] = made
+        self._known[id(self.recorded.view), made.stack] = made
         while len(self._known) > _KEPT:
             self._known.popitem(last=False)
 
@@ -236,7 +247,7 @@ class Stacks:
         recorded = self.recorded
 
         def done(made: Alternate) -> None:
-            if recorded is not self.recorded:
+            if recorded.view is not self.recorded.view:
                 return
             self._keep(made)
             if self.shown is not None and self.shown.replayed is made.replayed:

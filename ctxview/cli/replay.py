@@ -66,6 +66,9 @@ def _print(reports: list[dict[str, Any]]) -> None:
         notes = [failure["message"] for failure in report["failures"]]
         if report["provider_error"]:
             notes.append(f"a provider would answer: {report['provider_error']}")
+        contradiction = report["totals"]["first"]["contradiction"]
+        if contradiction is not None:
+            notes.append(f"differing versions of a resource stand, first at turn {contradiction}")
         notes += [
             f"{use['block']} left at turn {use['dropped']} and was needed at turn {use['used']}: {use['how']}"
             for use in report["needed_later"][:5]

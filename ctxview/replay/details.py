@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from ctxview.policies.facts import Facts
 from ctxview.replay.ages import oldest, unseen
-from ctxview.replay.copies import contradictions
+from ctxview.replay.copies import contradicted
 from ctxview.replay.denied import DeniedAgain, denied_again
 from ctxview.replay.needed import NeededLater
 from ctxview.replay.prepared import prepared
@@ -80,7 +80,7 @@ def details(
         components=component_series(view, blocks),
         oldest=oldest(view),
         unseen=unseen(pins, now),
-        contradictions=contradictions(view, facts, blocks),
+        contradictions=contradicted(view, blocks),
         orphans_before=[count + len(orphans.get(turn, ())) for turn, count in enumerate(accumulate(left))],
         repairs=taken,
         fired=fired,

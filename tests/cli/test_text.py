@@ -102,6 +102,11 @@ def test_a_size_without_its_unlogged_part_is_no_share_of_the_limit(turn: str, is
     assert "limit 200,000" in line
 
 
+def test_replay_names_the_first_turn_whose_window_contradicts_itself() -> None:
+    text = run("replay", str(sample_path("stale")), "--stack", "recorded", "--stack", "supersede")
+    assert text.count("differing versions of a resource stand, first at turn 20") == 1
+
+
 def test_sizes_of_two_measures_are_not_subtracted() -> None:
     """What stands after the last call was never sent, so that nobody recorded its size."""
     stale = str(sample_path("stale"))

@@ -10,6 +10,8 @@ from ctxview.focus import NOW, Focus
 from ctxview.ingest import open_trace
 from ctxview.model import CutRow
 from ctxview.policies import parse_stack
+from ctxview.replay import replay
+from ctxview.report.replay import replay_report
 from ctxview.sample_traces import sample_path
 from ctxview.tui.block_list import BlockList, Gone, GoneMany, Unlogged
 from ctxview.tui.detail import DetailPane
@@ -139,6 +141,30 @@ def test_the_first_trouble_is_the_first_failure_that_replay_counts(name, stack):
         made = finished(make_alternate(make_scene(trace.view(None)), parse_stack(stack)))
         first = made.replayed.metrics.totals.first_failure
         assert (made.scene.trouble and made.scene.trouble.turn) == first
+
+
+async def test_trouble_key_tells_versions_that_contradict_each_other(size):
+    with open_trace([str(sample_path("stale"))]) as trace:
+        report = replay_report(replay(trace.view(None), parse_stack("recorded")))
+        turn = report["totals"]["first"]["contradiction"]
+        async with running(trace, size=size) as s:
+            await s.press("!")
+            assert s.place.turn == turn == 20
+            assert "turn 20: 2 versions of gateway.yaml stand" in s.text()
+            await s.press("!")
+            assert s.place.turn == 20, "it stands on, which is no second trouble"
+
+
+def test_versions_of_which_none_stands_unflagged_are_no_trouble():
+    with open_trace([str(sample_path("stale"))]) as trace:
+        made = finished(make_alternate(make_scene(trace.view(None)), parse_stack("recorded,supersede")))
+    assert not any("versions of" in t.what for t in made.scene.troubles)
+
+
+async def test_that_nothing_went_wrong_is_said_whole(size):
+    async with running(FakeTrace("t", (make_view(cut_every=0, unlogged=145_000),)), size=size) as s:
+        await s.press("!")
+        assert "nothing wrong: pins, pairs, versions, limit" in s.text()
 
 
 def test_a_pin_that_left_is_dated_by_the_first_window_without_it():
