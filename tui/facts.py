@@ -89,9 +89,10 @@ def first_scene(view: SessionView, failures: Iterable[Trouble] = (), *, is_paire
 def searched(scene: Scene, contradictions: Sequence[Trouble]) -> Scene:
     """A first scene with all that went wrong.
 
-    Where nothing did, it is what the log does not explain, else the largest cut.
+    Contradictions come last: who edits files has many, and they must not stand before a lost pin. Where nothing went
+    wrong, it is what the log does not explain, else the largest cut.
     """
-    found = tuple(sorted((*scene.troubles, *contradictions), key=lambda t: t.turn))
+    found = (*scene.troubles, *contradictions)
     found = found or tuple(_unexplained(scene.view) or _largest_cut(scene.view))
     return replace(scene, troubles=found, contradictions=contradictions)
 
