@@ -268,7 +268,6 @@ def _measure_size(shown: Sequence[str], size: tuple[int, int], keys: int, starts
     finally:
         terminal.close()
     return {
-        "empty_app_s": round(empty, 3),
         "first_paint_s": round(first, 3),
         "first_paint_ratio": round(ratio, 3),
         "data_shown_s": round(data, 3),
