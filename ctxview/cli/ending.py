@@ -30,9 +30,22 @@ def hear_signals() -> None:
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _end)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
 
 
 _heard: list[tuple[int, threading.Timer]] = []
+_interrupts: list[int] = []
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    _interrupts.append(number)
+    raise KeyboardInterrupt
+
+
+def is_interrupted() -> bool:
+    """Whether Ctrl-C was pressed: a library may drop what that raises, as DuckDB does while it loads."""
+    return bool(_interrupts)
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:

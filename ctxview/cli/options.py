@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 import orjson
 
+from ctxview.cli.ending import is_interrupted
 from ctxview.errors import UsageError
 from ctxview.text import safe_text
 
@@ -64,10 +65,14 @@ class Named:
 
         bar = _Bar() if sys.stderr.isatty() else None
         try:
-            return open_trace(self.traces, bar, db=self.db, cache=self.cache, say=remark)
+            trace = open_trace(self.traces, bar, db=self.db, cache=self.cache, say=remark)
         finally:
             if bar is not None:
                 bar.clear()
+        if is_interrupted():
+            trace.close()
+            raise KeyboardInterrupt
+        return trace
 
 
 def trace_options(command: Callable[..., Any]) -> Callable[..., Any]:

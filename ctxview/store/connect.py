@@ -8,8 +8,10 @@ in one process when they differ. Source: security.md rows 20 to 24.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import tempfile
+import weakref
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -45,15 +47,26 @@ class UnkeptError(UsageError):
     """A database could not be written where it was to be: no room, mostly. The trace can still be read without one."""
 
 
+class _Spill:
+    """A folder only this user can enter, removed when the process ends.
+
+    Its removal is arranged before it is made: a signal may end the program in between.
+    """
+
+    def __init__(self) -> None:
+        self.name = os.path.join(tempfile.gettempdir(), f"ctxview-{secrets.token_hex(8)}")
+        self.remove = weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
+        os.mkdir(self.name, 0o700)
+
+
 @cache
-def _spill() -> tempfile.TemporaryDirectory[str]:
-    """A folder only this user can enter, removed when the process ends."""
-    return tempfile.TemporaryDirectory(prefix="ctxview-", ignore_cleanup_errors=True)
+def _spill() -> _Spill:
+    return _Spill()
 
 
 def remove_spill() -> None:
     """Remove that folder at once: for a process that ends without its usual last steps."""
-    _spill().cleanup()
+    _spill().remove()
 
 
 def connect(
