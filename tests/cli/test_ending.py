@@ -20,10 +20,20 @@ _DEAF = "select length(regexp_replace(repeat('ab', 100000000), '(a|b)*c', 'x'))"
 """One call of one function, which DuckDB does not interrupt."""
 
 
+def _hear_signals() -> None:
+    """As a shell in front of a person starts a program; one that runs in the background has SIGINT ignored."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+
+
 def _start(tmp: Path, *args: str) -> subprocess.Popen[str]:
     env = {**os.environ, "TMPDIR": str(tmp), "CTXVIEW_CACHE": str(tmp / "cache")}
     command = [sys.executable, "-m", "ctxview", *args]
-    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=_hear_signals if os.name == "posix" else None,
+    )  # fmt: skip
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no SIGHUP, and SIGTERM kills outright there")
