@@ -39,13 +39,13 @@ def two_readings_at_once() -> SessionView:
     script.user("next")
     script.call()
     view = script.view()
-    a, b, again = (number(view, n) for n in (a, b, again))  # type: ignore[assignment]
+    old, other, new = (number(view, n) for n in (a, b, again))
     read = [
-        Observation(a, "file:A", "read", 1, 2, content="1"),  # type: ignore[arg-type]
-        Observation(b, "file:B", "read", 1, 2, content="2"),  # type: ignore[arg-type]
-        Observation(again, "file:A", "read", 2, 3, content="3"),  # type: ignore[arg-type]
+        Observation(old, "file:A", "read", 1, 2, content="1"),
+        Observation(other, "file:B", "read", 1, 2, content="2"),
+        Observation(new, "file:A", "read", 2, 3, content="3"),
     ]
-    change = ResourceChange(a, "file:A", 3, "superseded", again, "read again")  # type: ignore[arg-type]
+    change = ResourceChange(old, "file:A", 3, "superseded", new, "read again")
     return with_facts(view, (), read, [change])
 
 

@@ -1,6 +1,6 @@
 """Names of resources: one name for one file, however a call spells its path.
 
-It prevents `./conf.py` and `/work/demo/conf.py` from being two files. Paths are never looked up on this machine: a
+It prevents `./conf.py` and `/repo/conf.py` from being two files. Paths are never looked up on this machine: a
 trace may come from another one.
 """
 
