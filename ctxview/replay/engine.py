@@ -23,12 +23,14 @@ from ctxview.policies.window import newest_request
 from ctxview.replay.facts import facts_of
 from ctxview.replay.guard import Failures, Guard
 from ctxview.replay.inserted import Inserted
-from ctxview.replay.layers import Runner, Stepped, Tools, can_sweep, runner
+from ctxview.replay.layer import Runner, Tools
+from ctxview.replay.layers import can_sweep, runner
 from ctxview.replay.order import Places
 from ctxview.replay.prepared import overheads, prepared
 from ctxview.replay.record import CutLog, EditLog, Record
 from ctxview.replay.repair import Repair
 from ctxview.replay.result import Replay, SimulatedTurns
+from ctxview.replay.stepped import Stepped
 from ctxview.replay.walk import sweep, walk
 from ctxview.tokens import Counter
 from ctxview.window import SessionView

@@ -12,9 +12,9 @@ from ctxview.policies.items import Entry
 from ctxview.policies.policy import Context
 from ctxview.policies.step import Shed
 from ctxview.replay.change import Delta, Renewals, Why
-from ctxview.replay.layers import Stepped
 from ctxview.replay.prepared import Base
 from ctxview.replay.record import Record
+from ctxview.replay.stepped import Stepped
 
 
 class Shedding:

@@ -12,11 +12,12 @@ from itertools import accumulate, chain
 from ctxview.policies.policy import Context
 from ctxview.replay.change import Delta
 from ctxview.replay.guard import Guard
-from ctxview.replay.layers import Few, Runner, Stepped
+from ctxview.replay.layer import Few, Runner
 from ctxview.replay.prepared import Base
 from ctxview.replay.record import Record
 from ctxview.replay.repair import Repair
 from ctxview.replay.shedding import Shedding
+from ctxview.replay.stepped import Stepped
 
 
 def walk(

@@ -9,7 +9,6 @@ from ctxview.ingest import open_trace
 from ctxview.policies import parse_stack
 from ctxview.replay import replay
 
-
 Messages = list[dict[str, str]]
 
 
