@@ -28,24 +28,25 @@ _DOING: Final = (
     r"|provide|select|book|send|ask|take|go|keep|allow|refund)"
 )
 _CHANGING: Final = (
-    r"(?:chang|touch|modify|break|delet|alter|remov|add|commit|push|edit|overwrit|skip|restart|rewrit|renam|introduc"
-    r"|ask|affect|downgrad|us)ing"
+    "changing|touching|modifying|breaking|deleting|altering|removing|adding|committing|pushing|editing|overwriting"
+    "|skipping|restarting|rewriting|renaming|introducing|asking|affecting|downgrading|using"
 )
 
 _WITHOUT: Final = rule(
-    "without changing …", "without", r"(?<!error )(?<!code )\bwithout\s+(?:any\s+)?" + _CHANGING + r"\b"
+    "without changing …", f"without & {_CHANGING}",
+    rf"(?<!error )(?<!code )\bwithout\s+(?:any\s+)?(?:{_CHANGING})\b",
 )
 FORBIDS: Final = Table(
     _WITHOUT,
     order("never …", "never", r"\bnever\s+" + _PAST + r"[a-z«]"),
-    rule("we never …", "never", r"\bwe\s+never\s+" + _PAST + r"[a-z]"),
+    rule("we never …", "we never", r"\bwe\s+never\s+" + _PAST + r"[a-z]"),
     order("do not …", "do not|donot|don't|dont",
           r"\b(?:do\s*not|don'?t)\s+(?:(?:ever|even|just|simply|you)\s+)?" + _IDLE + r"[a-z«]"),
-    rule("do not want …", "want",
+    rule("do not want …", "want & do not|donot|don't|dont",
          r"\b(?:I|we)\s+(?:\w+ly\s+|really\s+)?(?:do\s*not|don'?t)\s+(?:really\s+)?want\b"
          r"(?! to (?:know|be rude|bother))"),
     rule("must not …", "must|mustnot|mustn't", r"\bmust(?:\s*(?:not|n't)|\s+never)\b"),
-    rule("should not …", "should|shouldnot|shouldn't",
+    rule("should not …", "should not|should never|shouldnot|shouldn't|should n't",
          r"\b(?:you|it|they|code|tests?|comments?|files?|agents?|and|but)\s+should(?:\s*(?:not|n't)|\s+never)\s+"
          r"(?!have\b|be (?:a problem|hard|difficult|too|an issue))"),
     rule("may not …", "may not", r"\b(?:you|agents?|users?)\s+may\s+not\s+(?!have|be\s+(?:able|aware)|want|need|know)"),
@@ -58,17 +59,18 @@ FORBIDS: Final = Table(
          r"|emojis|placeholders)\b"),
     rule("I only want …", "only want", r"\b(?:I|we)(?:'d| would)?\s+only\s+want\b(?!\s+to\s+(?:know|ask|say|see)\b)"),
     rule("nothing else", "nothing & else|more", r"[,;—–-]\s*(?:and\s+)?nothing\s+(?:else|more)[).!]*$"),
-    rule("only when …", "only",
+    rule("only when …", "only & can|may|must|should|shall & when|if|after",
          r"\b(?:can|may|must|should|shall)\s+(?!have\b).{1,60}?\bonly\s+(?:when|if|after)\b"),
-    order("do … only when …", "only",
+    order("do … only when …", "only & when|if",
           r"\b" + _DOING + r"\b[^,;:.]{1,40}(?<!but\s)\bonly\s+(?:when|if)\b"),
-    rule("off limits", "limits|out of bounds|hands off|go",
+    rule("off limits", "off limits|out of bounds|hands off|no go|nogo",
          r"\boff[- ]limits\b|\bout of bounds\b|(?:^|[,;:.!]\s*|\b(?:is|are|your|keep)\s+)hands off\b|\bno[- ]go\b"),
-    order("stay away from …", "stay|keep", r"\b(?:stay|keep)\s+(?:away|clear|out)\s+(?:from|of)\b"),
-    rule("steer clear of …", "steer", r"\bsteer clear of\b"),
-    order("leave alone", "leave",
+    order("stay away from …", "stay|keep & away|clear|out & from|of",
+          r"\b(?:stay|keep)\s+(?:away|clear|out)\s+(?:from|of)\b"),
+    rule("steer clear of …", "steer clear", r"\bsteer clear of\b"),
+    order("leave alone", "leave & alone|untouched|unchanged|as is|as it is|as they are",
           r"\bleave\s+.{1,60}?\b(?:alone|untouched|unchanged|as[- ]is|as it is|as they are)\b"),
-    rule("under no circumstances", "no",
+    rule("under no circumstances", "no & circumstance|circumstances|case|event|time|point",
          r"\b(?:under|in)\s+no\s+(?:circumstances?|case|event)\b|\bat no (?:time|point)\b"),
     order("avoid …", "avoid|refrain",
           r"\b(?:avoid|refrain from)\s+(?!(?:the|this|that|it|confusion)\b(?! \w+))[\w«]"),
@@ -76,7 +78,9 @@ FORBIDS: Final = Table(
     rule("not allowed", "forbidden|prohibited|allowed|permitted|disallowed|banned",
          r"\b(?:is|are)\s+(?:strictly\s+|explicitly\s+)?(?:forbidden|prohibited|not\s+(?:allowed|permitted)|disallowed"
          r"|banned)\b"),
-    rule("no …", "no",
+    rule("no …",
+         "no & new|external|other|additional|extra|third|more|further|hard|hardcoded|emoji|emojis|comment|comments"
+         "|dependency|dependencies|mock|mocks|placeholder|placeholders|markdown|breaking|micro|change|changes",
          r"(?:^|[,;:(]\s*|\b(?:and|but|with|absolutely|please)\s+)no\s+(?:new|external|other|additional|extra"
          r"|third[- ]party|more\s+than|further|hard-?coded|emojis?|comments?|dependenc(?:y|ies)|mocks?|placeholders?"
          r"|markdown|breaking|micro|changes?)\b"),
@@ -86,7 +90,7 @@ FORBIDS: Final = Table(
 _MUST: Final = "must …"
 REQUIRES: Final = Table(
     order("always …", "always", r"\balways\s+" + _PAST + r"(?!the\b|a\b|an\b|and\b|or\b|been|in\b|on\b|there)[a-z«]"),
-    rule("we always …", "always", r"\bwe\s+always\s+" + _PAST + r"[a-z]"),
+    rule("we always …", "we always", r"\bwe\s+always\s+" + _PAST + r"[a-z]"),
     rule("should always …", "always", r"\b(?:should|must|shall)\s+always\b"),
     rule(_MUST, "must",
          r"\b(?:you|it|they|(?:all|each|every|any|this|that|the)(?: [\w-]+){0,3}|code|tests?|commits?|changes?|agents?"
@@ -108,7 +112,7 @@ REQUIRES: Final = Table(
          r"(?:be|stay|remain|run|support|use|pass)\b(?!\s+(?:a\s+way|some))"),
     rule("the only requirement", "only & requirement|requirements|rule|condition",
          r"\bthe\s+only\s+(?:requirements?|rule|condition)\s+(?:is|are)\b"),
-    order("keep each …", "keep", r"\bkeep\s+(?:each|every|all)\b"),
+    order("keep each …", "keep & each|every|all", r"\bkeep\s+(?:each|every|all)\b"),
 )  # fmt: skip
 
 _SUBJECT: Final = (
@@ -118,7 +122,7 @@ _SUBJECT: Final = (
 )
 """What stands in front of its verb, in the main clause."""
 STANDS: Final = Table(
-    rule("… should not …", "should not|shouldnot|shouldn't|should never",
+    rule("… should not …", "should not|shouldnot|shouldn't|should n't|should never",
          _SUBJECT + r"should(?:\s*(?:not|n't)|\s+never)\s+(?!have\b|be\s+(?:a|an|too)\b)[a-z«]"),
     rule("… must …", "must", _SUBJECT + r"must\s+(?!have\s+been\b)[a-z«]"),
 )  # fmt: skip

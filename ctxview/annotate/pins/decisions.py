@@ -38,7 +38,8 @@ SETTLES: Final = Table(
          rf"(?:{_CLAUSE}|\bi\s+(?:think|guess|feel)\s+(?:that\s+)?)we\s+{_LIGHTLY}(?:should|need\s+to)\s+{_LIGHTLY}"
          r"(?!(?:be|have|not|see|know|talk|discuss|think|consider|figure|find\s+out|wait|ask|understand|get|proceed)"
          r"\b)[a-z«]"),
-    rule("should …", "should",
+    rule("should …",
+         "should & do|explain|use|mention|reference|document|show|have|keep|add|make|say|update|remove|include|support",
          r"^(?:(?:and|also|so|then|probably|this|that)\s+)*should\s+" + _LIGHTLY + r"(?:do|explain|use|mention"
          r"|reference|document|show|have|keep|add|make|say|update|remove|include|support)\b"),
     rule("no longer needed", "no longer & needed|required|necessary|wanted",
@@ -52,30 +53,30 @@ CORRECTS: Final = Table(
          r"I'?\s*a?m\s+(?:really|thinking|so)|before\b|I\s+(?:just|like|think)))"),
     rule("I actually want", "actually & want|wanted|need|meant", r"\bI\s+actually\s+(?:want(?:ed)?|need|meant)\b"),
     rule("wait, …", "wait", _OPENING + r"wait\b(?!\s+(?:for|until|till|a\s+(?:minute|second|moment)))"),
-    rule("no, …", "no|nope",
+    rule("no, …", "no|nope & instead|use|i|rather|not|make|put|keep|let's|just|only|it",
          r"^(?:nope|no)(?:,|\.|\s[-—–]|!)\s*(?:instead|use|I\s+meant|rather|not\s+(?:that|this|the)|make|put|keep|let's"
          r"|just\s+\w+|only|it\s+(?:should|must|has\s+to))\b"),
-    rule("instead", "instead|not you|rather",
+    rule("instead", "instead|not you|rather than please",
          r"^(?:please\s+)?instead,?\s|,\s+not\s+you\s+\w+ing\b|\b(?:rather|instead)\s+than\b.{1,40}\bplease\b"),
     rule("I meant", "mean|meant", r"\bI\s+(?:meant|mean)\b(?!\s+(?:it|to say that)\b)"),
     rule("skip …", "skip", _CLAUSE + r"skip\s+(?:the|this|that|it|all|any|over|\w+ing)\b"),
-    rule("scratch that", "scratch|mind|nevermind|forget|disregard",
+    rule("scratch that", "scratch that|never mind|nevermind|disregard / forget & it|that|about",
          r"\bscratch that\b|\bnever ?mind\b|(?<!don't )(?<!not )\bforget (?:it|that|about)\b|\bdisregard\b"),
     rule("stop …", "stop", r"^(?:please\s+|ok\s+|no[,.]?\s+)*stop\s+\w+ing\b"),
-    rule("not correct", "correct|correctly|incorrect|incorrectly|right|not what|wrong",
+    rule("not correct", "not correct|not correctly|not right|not what|wrong|incorrect|incorrectly",
          r"\b(?:is|are|was|that's|it's|thats)\s+(?:not\s+(?:(?:correct(?:ly)?|right)\b|what\s+(?:I|we))"
          r"|(?:wrong|incorrect(?:ly)?)\b)"),
     rule("not what I wanted", "not what",
          r"(?:^|[,;:]\s*)(?:no[,.]?\s+)?not\s+(?:at\s+all\s+)?what\s+(?:I|we)\s+"
          r"(?:want(?:ed)?|ask(?:ed)?|mean|meant|said|need(?:ed)?)\b"),
-    rule("just do it", "just do", r"\bjust do (?:it|that|this)\b"),
+    rule("just do it", "just do & it|that|this", r"\bjust do (?:it|that|this)\b"),
     rule("correction:", "correction", r"^correction\s*:"),
     rule("wrong … given", "realized|realised|noticed",
          r"\bI(?:'ve|\s+have)?\s+(?:just\s+)?(?:realized|realised|noticed)\s+(?:that\s+)?I\s+"
          r"(?:provided|gave|meant|said|wrote|asked|misspoke)\b"),
     rule("revert", "revert|undo|roll|rollback",
          _CLAUSE + r"(?:revert|undo|roll\s*back)\s+(?:the|this|that|it|your|all|those)\b"),
-    rule("changed mind", "mind|second thought",
+    rule("changed mind", "changed my mind|on second thought",
          r"\bI(?:'ve|\s+have)?\s+changed\s+my\s+mind\b|\bon second thought\b"),
 )  # fmt: skip
 _ACTUALLY_DO: Final = in_lower_case(_OPENING + r"actually\b,?\s+(?:can|could|would|will)\s+(?:you|u)\b")

@@ -6,7 +6,7 @@ work is under way. A pin is made from its own block and what came before; only i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -39,6 +39,7 @@ _MOST_PER_BLOCK: Final = 90
 """Pins of one block: a hostile text must not fill memory with them."""
 _PLAN_TOOLS: Final = frozenset({"ExitPlanMode", "exit_plan_mode", "plan_exit"})
 _ASK_TOOLS: Final = frozenset({"AskUserQuestion", "ask_user_question", "ask_followup_question", "ask_user"})
+_BINDING: Final = frozenset({"decision", "approval"})
 _ANSWERED: Final = ("User has answered your questions", "Your questions have been answered", "The user answered")
 
 
@@ -201,52 +202,58 @@ class PinFinder:
         if self._goal_rank < 2 or (self._goal_rank == 2 and self._is_goal(block)):
             self._set_goal(block, n, turn, 2, "first message of the person")
         split = sentences(block.text, SPOKEN)
-        found = list(self._spoken(split))
+        found = self._spoken(split)
         chosen = option(block.text) if self._asked is not None else None
         if chosen is not None:
             found = [chosen, *(f for f in found if f.kind != "approval")]
-        if self._is_goal(block):
+        if found and self._is_goal(block):
             found = [f for f in found if f.kind != "approval"]  # nothing was put forward yet
-        refuses = any(f.rule == REFUSED for f in found)
-        binds = any(f.kind in ("decision", "approval") for f in found)
-        if refuses and len(split) > 1 and not binds:
-            found += filter(None, (correction(split[1]),))
-        elif self._denied and split and not binds and not any(f.kind == "denial" for f in found):
-            found.append(Found("decision", "corrects: said right after a refusal", shorten(split[0].text)))
+        kinds = {f.kind for f in found}
+        refuses = "denial" in kinds and any(f.rule == REFUSED for f in found)
+        if split and not kinds & _BINDING:
+            if refuses and len(split) > 1:
+                found += filter(None, (correction(split[1]),))
+            elif self._denied and "denial" not in kinds:
+                found.append(Found("decision", "corrects: said right after a refusal", shorten(split[0].text)))
         self._end(self._asking, turn)
         self._end(self._asked_by_person, turn)
         self._asking = self._asked_by_person = None
         self._denied, self._asked = refuses, None
-        self._say(found, n, turn)
-        question = question_of_person(split)
-        if question is not None and not any(f.kind == "question" for f in found):
-            self._asked_by_person = self._add(question, n, turn)
+        if found:
+            self._say(found, n, turn)
+        if "question" not in kinds:
+            question = question_of_person(split)
+            if question is not None:
+                self._asked_by_person = self._add(question, n, turn)
 
     # -------------------------------------------------------------- sentences
 
-    def _spoken(self, split: list[Sentence]) -> Iterator[Found]:
+    def _spoken(self, split: list[Sentence]) -> list[Found]:
         """What the person lays down. A sentence is one thing, except that a refusal in words is a constraint too."""
         phrases = self._rules.phrases
+        said: list[Found] = []
         for sentence in split:
             configured = next((p for p in phrases if p.pattern.search(sentence.text)), None) if phrases else None
             if configured is not None:
-                yield Found(configured.kind, f"configured phrase {configured.text}", shorten(sentence.text))
+                said.append(Found(configured.kind, f"configured phrase {configured.text}", shorten(sentence.text)))
                 continue
-            denial = denial_in_words(sentence, after_denial=self._denied, question=self._asked)
-            if denial is not None:
-                yield denial
+            denial = None
+            if sentence.first:
+                denial = denial_in_words(sentence, after_denial=self._denied, question=self._asked)
+                if denial is not None:
+                    said.append(denial)
+            if not sentence.candidates:
+                continue
             found = (
-                marked_question(sentence)
-                or constraint(sentence)
-                or decision(sentence)
-                or preference(sentence)
-            ) if sentence.candidates else None
+                marked_question(sentence) or constraint(sentence) or decision(sentence) or preference(sentence)
+            )
             if found is None and denial is None:
                 found = approval_in_words(sentence, question=self._asked, alone=len(split) == 1)
                 if found is None and self._asked is not None and sentence.first:
                     found = answer(sentence)
             if found is not None:
-                yield found
+                said.append(found)
+        return said
 
     # ------------------------------------------------------------------ state
 

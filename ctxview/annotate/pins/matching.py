@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import count, product
+from itertools import chain, count, product
 from typing import Final, TypeAlias
 
 from ctxview.annotate.patterns import in_lower_case, lazy
@@ -27,6 +27,15 @@ _CLAUSE: Final = lazy(
     r"\s+(?:should\s+|must\s+|can\s+|will\s+|shall\s+)?)$"
 )
 _LOOK_BACK: Final = 30
+_OPENERS: Final = frozenset(
+    {
+        "and", "but", "or", "so", "then", "please", "pls", "plz", "just", "also", "instead", "yet", "therefore", "thus",
+        "again", "remember", "important", "note", "ok", "okay", "to", "you", "should", "must", "can", "will", "shall",
+    }
+)  # fmt: skip
+"""The last words of what `_CLAUSE` finds, where it ends with a word."""
+_MARKS: Final = frozenset(",;:()[…")
+"""What it ends with, where any such mark will do."""
 _LETTERS: Final = bytes(code if ord("a") <= code <= ord("z") else ord(" ") for code in range(256))
 _COMMON: Final = frozenset(b"you it that for with have do don not and to in i we be is like need please".split())
 _numbers: Final = count()
@@ -46,15 +55,24 @@ class Rule:
     def matches(self, low: str) -> bool:
         if not self.starts_clause:
             return self.pattern.search(low) is not None
-        return any(
-            _CLAUSE.search(low, max(0, found.start() - _LOOK_BACK), found.start())
-            for found in self.pattern.finditer(low)
-        )
+        return any(_starts_clause(low, found.start()) for found in self.pattern.finditer(low))
+
+
+def _starts_clause(low: str, at: int) -> bool:
+    if at == 0:
+        return True
+    before = low[max(0, at - _LOOK_BACK) : at].rstrip()
+    if before[-1:] in _MARKS:
+        return True
+    word = before[before.rfind(" ") + 1 :]
+    if word.isalpha() and word not in _OPENERS:
+        return False
+    return _CLAUSE.search(low, max(0, at - _LOOK_BACK), at) is not None
 
 
 def rule(name: str, keys: str, pattern: str) -> Rule:
     """`keys`: the words without which the pattern cannot match, in lower case and parted by `|`. Of a phrase all words
-    are needed, in any order; of lists parted by ` & `, one of each."""
+    are needed, in any order; of lists parted by ` & `, one of each; of such combinations parted by ` / `, one."""
     return Rule(name, _word_sets(keys), in_lower_case(pattern), 1 << next(_numbers))
 
 
@@ -64,8 +82,11 @@ def order(name: str, keys: str, pattern: str) -> Rule:
 
 
 def _word_sets(keys: str) -> tuple[frozenset[bytes], ...]:
-    choices = product(*(part.split("|") for part in keys.split(" & ")))
-    return tuple(frozenset(_words(" ".join(chosen))) for chosen in choices)
+    combinations = (product(*(part.split("|") for part in one.split(" & "))) for one in keys.split(" / "))
+    return tuple(
+        frozenset(" ".join(chosen).encode("ascii").translate(_LETTERS).split())
+        for chosen in chain.from_iterable(combinations)
+    )
 
 
 class Table:
@@ -91,25 +112,31 @@ class Vocabulary:
     """The key words of several tables, looked up together."""
 
     def __init__(self, *tables: Table) -> None:
-        self._by_word: dict[bytes, dict[frozenset[bytes], Candidates]] = {}
-        """The rarest word of each set of key words -> the set -> the rules that have it."""
+        sets: dict[bytes, dict[frozenset[bytes], Candidates]] = {}
         for one in (one for table in tables for one in table.rules.values()):
             for words in one.keys:
-                sets = self._by_word.setdefault(min(words, key=_how_common), {})
-                sets[words] = sets.get(words, 0) | one.bit
+                with_rarest = sets.setdefault(min(words, key=_how_common), {})
+                with_rarest[words] = with_rarest.get(words, 0) | one.bit
+        self._by_word: dict[bytes, tuple[Candidates, tuple[tuple[frozenset[bytes], Candidates], ...]]] = {}
+        """A word -> the rules for which it is enough, and the others that a rule needs of which it is the rarest."""
+        for word, rules in sets.items():
+            alone = rules.pop(frozenset((word,)), 0)
+            self._by_word[word] = alone, tuple((words - {word}, bits) for words, bits in rules.items())
         self._rare = frozenset(self._by_word)
-
-    def is_in(self, low: str) -> bool:
-        """False where `candidates` of no part of a text in lower case can find a rule."""
-        return not self._rare.isdisjoint(_words(low))
 
     def candidates(self, low: str) -> Candidates:
         """The rules that can match a text in lower case. None of it matches where this is 0."""
+        words = low.encode("ascii", "replace").translate(_LETTERS).split()
+        rare = self._rare.intersection(words)
+        if not rare:
+            return 0
         answer = 0
-        held = frozenset(_words(low))
-        for word in self._rare & held:
-            for words, bits in self._by_word[word].items():
-                if words <= held:
+        held = frozenset(words)
+        for word in rare:
+            alone, sets = self._by_word[word]
+            answer |= alone
+            for others, bits in sets:
+                if others <= held:
                     answer |= bits
         return answer
 
@@ -117,8 +144,3 @@ class Vocabulary:
 def _how_common(word: bytes) -> tuple[bool, int, bytes]:
     """Long words are rare."""
     return word in _COMMON, -len(word), word
-
-
-def _words(low: str) -> list[bytes]:
-    """Its runs of the letters a to z."""
-    return low.encode("ascii", "replace").translate(_LETTERS).split()

@@ -15,6 +15,9 @@ _NOUNS: Final = (
 _SHORT: Final = (
     "short|brief|concise|simple|small|minimal|terse|clean|compact|readable|lightweight|consistent|focused|friendly"
 )
+_CUSTOMS: Final = (
+    "solve|write|name|format|indent|document|spell|structure|style|organise|organize|measure|report"
+)
 _CLAUSE: Final = r"(?:^|[,;:.]\s*|\b(?:and|please|but|just|also)\s+)"
 
 WISHES: Final = Table(
@@ -26,39 +29,40 @@ WISHES: Final = Table(
          "i like & my|short|concise|small|simple|clean|when|things|code|answers|commits|keep|have|see|use|work|write",
          r"\bI\s+(?:really\s+|generally\s+)?like\s+(?:my|short|concise|small|simple|clean|when|it\s+when|things|code"
          r"|answers|commits|to\s+(?:keep|have|see|use|work|write))\b"),
-    rule("use … style", "style|format|convention|notation|indentation|quotes|naming|units|tense|tone|spelling|syntax"
-                        "|wording",
+    rule("use … style", "use|write|keep|follow|stick to|format|match & style|format|convention|notation|indentation"
+                        "|quotes|naming|units|tense|tone|spelling|syntax|wording",
          rf"^(?:please\s+|also\s+|and\s+)*(?:use|write|keep|follow|stick to|format|match)\b.{{1,80}}\b{_NOUNS}\b"),
-    rule("round to …", "round|rounded|decimal|decimals",
+    rule("round to …", "round|rounded & to|at / decimal|decimals",
          r"\bround(?:ed)?\b.{0,60}\b(?:to|at)\b.{0,30}\b(?:decimals?|digits?|places|whole|integers?|cents?|percent"
          r"|significant)\b|\b(?:one|two|three|four|\d)\s+decimals?\b.{0,30}$"),
     rule("keep it short", f"keep|make & {_SHORT}",
          rf"(?:{_CLAUSE}|\bto\s+)(?:keep|make)\s+(?:\S+\s+){{1,4}}(?:{_SHORT})\b"),
-    rule("be brief", "brief|concise|terse|succinct|thorough|direct|precise|critical|honest",
+    rule("be brief", "be & brief|concise|terse|succinct|thorough|direct|precise|critical|honest",
          rf"{_CLAUSE}be\s+(?:very\s+|as\s+)?(?:brief|concise|terse|succinct|thorough|direct|precise|critical|honest)\b"),
-    rule("as … as possible", "possible",
+    rule("as … as possible", "as possible",
          r"\bas\s+(?:short|simple|small|lightweight|concise|minimal|brief|cheap|clean|few|little|close|simply)\b.{0,40}"
          r"\bas\s+possible\b"),
-    rule("we solve by …", "we",
-         r"\bwe\s+(?:always\s+|usually\s+|normally\s+|generally\s+|tend to\s+)?(?:solve|write|name|format|indent"
-         r"|document|spell|structure|style|organi[sz]e|measure|report)\s+(?:\S+\s+){0,5}?(?:by|with|using|in|as)\b"),
-    rule("we usually …", "we",
+    rule("we solve by …", f"we & {_CUSTOMS}",
+         r"\bwe\s+(?:always\s+|usually\s+|normally\s+|generally\s+|tend to\s+)?"
+         rf"(?:{_CUSTOMS})\s+(?:\S+\s+){{0,5}}?(?:by|with|using|in|as)\b"),
+    rule("we usually …", "we & usually|normally|generally|typically",
          r"\bwe\s+(?:usually|normally|generally|typically)\s+(?:use|do|keep|put|call|test|work)\b"),
     rule("answer in …", "in & answer|reply|respond|write|speak|communicate",
          rf"{_CLAUSE}(?:answer|reply|respond|write|speak|communicate)\s+(?:\S+\s+){{0,3}}?in\s+(?:english|german|french"
          r"|spanish|korean|japanese|chinese|italian|portuguese|plain|simple|short|one|two|markdown|bullet|full"
          r"|complete|uk|us|british|american)\b"),
-    rule("we want …", "want|love",
+    rule("we want …", "we want / love to",
          r"\bwe\s+(?:\w+ly\s+|really\s+|just\s+)?want\s+(?:an?|something|it\s+to|them\s+to|this\s+to"
          r"|to\s+(?:use|keep|avoid|support|stay))\b|\blove\s+to\s+(?:solve|use|keep|have|see)\b"),
     rule("I'd like to use …", "like to & use|keep|avoid|stay|pay|stick",
          r"\b(?:I|we)(?:'d| would)\s+(?:\w+\s+)?like\s+to\s+(?:use|keep|avoid|stay\s+with|pay|stick)\b"),
-    rule("return … words", "words|json",
+    rule("return … words",
+         "words|json & return|respond|reply|report|output|answer|summarise|summarize|give|provide|write",
          r"^(?:please\s+)?(?:return|respond|reply|report|output|answer|summari[sz]e|give|provide|write)\b.{0,120}?"
          r"\b\d+(?:\s*[-–]\s*\d+)?\s+words\b|^(?:please\s+)?(?:return|respond|reply|output|answer)\b.{0,60}\bjson\b"),
-    rule("in the style of", "style", r"\bin the style of\b"),
+    rule("in the style of", "in the style of", r"\bin the style of\b"),
     rule("ideally", "ideally", r"^(?:\w+[, ]+)?ideally\b|[,;(]\s*ideally\b"),
-    rule("favour", "favor|favour|doubt", r"(?:^|[,;:]\s*)favou?r\s+\w+|\bwhen in doubt\b"),
+    rule("favour", "favor|favour|in doubt", r"(?:^|[,;:]\s*)favou?r\s+\w+|\bwhen in doubt\b"),
 )  # fmt: skip
 
 

@@ -16,6 +16,9 @@ from ctxview.values import dataclass
 
 _LONGEST: Final = 1_500
 """A longer run without a full stop is data, not a sentence."""
+_CLOSERS: Final = "\"')]*_ "
+"""What may stand behind a question mark."""
+_FEW: Final = 2
 _MOST_CHARS: Final = 200_000
 """Of one block; no instruction is longer, and a hostile one is cut here."""
 
@@ -37,20 +40,26 @@ _PASTED: Final = lazy(
 )
 _PASTED_WORDS: Final = ("at", "File", "Traceback", "ERROR", "WARN", "INFO", "DEBUG", "TRACE")
 """A line that starts with a letter was pasted only if it starts with one of these, holds a colon or ends like code."""
+_PASTED_LETTERS: Final = frozenset(word[0] for word in _PASTED_WORDS)
 _TAG: Final = lazy(r"<(?:(?<=[.!?>]<)(?<!\.\.<)|(?<=^<))/?[a-z][a-z_-]*>", re.MULTILINE)
 """Tags with which a prompt marks its parts: what is in front and behind are two sentences. A pattern that starts with
 a letter of its own is searched for many times faster than one that starts by looking back."""
 _LIST_MARK: Final = lazy(r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)]\s+|[a-zA-Z][.)]\s+|#{1,6}\s+)")
 _WRAPS: Final = frozenset("abcdefghijklmnopqrstuvwxyz(\"'`")
 """How the continuation of a wrapped line starts."""
-_END: Final = lazy(r"([.!?…][\"')\]*_`]*)\s+(?=[\"'(\[*_`“]*\w)")
-_ABBREVIATION: Final = lazy(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|fig|Mr|Mrs|Dr|St)\.|\b[A-Z]\.|\.\.\.)$"
+_PIECE: Final = lazy(
+    r"""\s*(?=\S)(
+      (?: [^.!?…]++
+        | [.!?…](?!["')\]*_`]*\s+["'(\[*_`“]*\w)          # within a word, or at the end
+        | \.(?=\s)(?: (?<=\.\.\.) | (?<=\b[A-Z]\.) | (?<=\be\.g\.) | (?<=\bi\.e\.) | (?<=\betc\.) | (?<=\bvs\.)
+          | (?<=\bcf\.) | (?<=\bapprox\.) | (?<=\bincl\.) | (?<=\bresp\.) | (?<=\bno\.) | (?<=\bfig\.)
+          | (?<=\bMr\.) | (?<=\bMrs\.) | (?<=\bDr\.) | (?<=\bSt\.) )
+      )*+
+      (?:[.!?…]["')\]*_`]*+)?
+    )""",
+    re.VERBOSE,
 )
-_ABBREVIATIONS: Final = (
-    "...", "e.g.", "i.e.", "etc.", "vs.", "cf.", "approx.", "incl.", "resp.", "no.", "fig.", "Mr.", "Mrs.", "Dr.", "St."
-)  # fmt: skip
-"""How a text ends that `_ABBREVIATION` finds, single capitals aside."""
+"""A sentence of a paragraph with the marks that close it."""
 _MASKED: Final = lazy(
     r"`[^`]*`|\"[^\"]{1,400}\"|“[^”]{1,400}”|«[^»]{1,400}»|'(?<!\w')[^']{8,400}'(?!\w)|https?://\S+"
 )
@@ -74,19 +83,31 @@ def sentences(text: str, known: Vocabulary) -> list[Sentence]:
     """The sentences of `text`, in order, each with its candidates among the rules of `known`."""
     found: list[Sentence] = []
     for paragraph in _paragraphs(text[:_MOST_CHARS]):
-        for piece in _pieces(paragraph):
-            found.append(_sentence(piece, known, not found))
+        found += _split(paragraph, known, known.candidates(folded(paragraph)), first=not found)
     return found
 
 
 def sentences_that_match(text: str, known: Vocabulary) -> Iterator[Sentence]:
     """Those that have candidates, in order. A paragraph without is not cut into sentences at all."""
     for paragraph in _paragraphs(text[:_MOST_CHARS]):
-        if known.is_in(folded(paragraph)):
-            for piece in _pieces(paragraph):
-                sentence = _sentence(piece, known)
+        candidates = known.candidates(folded(paragraph))
+        if candidates:
+            for sentence in _split(paragraph, known, candidates):
                 if sentence.candidates:
                     yield sentence
+
+
+def _split(paragraph: str, known: Vocabulary, candidates: Candidates, first: bool = False) -> list[Sentence]:
+    """The paragraph's sentences. `candidates` are its own: of few sentences none is asked again for fewer."""
+    found = []
+    pieces = _pieces(paragraph)
+    few = len(pieces) <= _FEW or not candidates
+    for piece in pieces:
+        low = plain(piece).lower()
+        asks = "?" in piece and piece.rstrip(_CLOSERS).endswith("?")
+        found.append(Sentence(piece, low, asks, candidates if few else known.candidates(low), first))
+        first = False
+    return found
 
 
 def from_the_end(text: str) -> Iterator[Sentence]:
@@ -94,35 +115,13 @@ def from_the_end(text: str) -> Iterator[Sentence]:
     parts = [text] if "```" in text or "~~~" in text else text.split("\n\n")
     for part in reversed(parts):
         for paragraph in reversed(_paragraphs(part)):
-            yield from map(_sentence, reversed(_pieces(paragraph)))
+            for piece in reversed(_pieces(paragraph)):
+                yield Sentence(piece, plain(piece).lower(), "?" in piece and piece.rstrip(_CLOSERS).endswith("?"))
 
 
 def _pieces(paragraph: str) -> list[str]:
     """The paragraph cut after each sentence."""
-    found = []
-    start = 0
-    for end in _END.finditer(paragraph):
-        stop = end.end(1)
-        if paragraph[stop - 1] == "." and _abbreviates(paragraph[max(start, stop - 8) : stop]):
-            continue
-        if stop - start <= _LONGEST:
-            found.append(paragraph[start:stop])
-        start = end.end()
-    if start < len(paragraph) <= start + _LONGEST:
-        found.append(paragraph[start:])
-    return found
-
-
-def _abbreviates(ending: str) -> bool:
-    if not (ending.endswith(_ABBREVIATIONS) or ending[-2:-1].isupper()):
-        return False
-    return _ABBREVIATION.search(ending) is not None
-
-
-def _sentence(piece: str, known: Vocabulary | None = None, first: bool = False) -> Sentence:
-    asks = "?" in piece and piece.rstrip("\"')]*_ ").endswith("?")
-    low = plain(piece).lower()
-    return Sentence(piece, low, asks, known.candidates(low) if known else 0, first)
+    return [piece for piece in _PIECE.findall(paragraph) if len(piece) <= _LONGEST]
 
 
 def folded(text: str) -> str:
@@ -134,7 +133,7 @@ def folded(text: str) -> str:
 def plain(text: str) -> str:
     """`text` without emphasis, quotations and inline code replaced, so that only the writer's own words are left."""
     text = _without_emphasis(text)
-    if "`" in text or '"' in text or "'" in text or "://" in text or "“" in text or "«" in text:
+    if "`" in text or '"' in text or text.count("'") > 1 or "://" in text or "“" in text or "«" in text:
         return _MASKED.sub("«…»", text)
     return text
 
@@ -187,10 +186,15 @@ def _without_comments(text: str) -> str:
 
 
 def _is_pasted(line: str, stripped: str) -> bool:
-    if stripped[0].isalpha():
-        suspect = ":" in stripped or stripped[-1] in ";{(" or stripped.startswith(_PASTED_WORDS)
+    opens = stripped[0]
+    if opens.isalpha():
+        suspect = (
+            ":" in stripped
+            or stripped[-1] in ";{("
+            or (opens in _PASTED_LETTERS and stripped.startswith(_PASTED_WORDS))
+        )
     elif stripped[1:2] == " ":
-        suspect = stripped[0] not in "-*•#" or stripped[2:3].isdigit()
+        suspect = opens not in "-*•#" or stripped[2:3].isdigit()
     else:
         suspect = stripped[1:3] != ". "
     return suspect and _PASTED.match(line) is not None

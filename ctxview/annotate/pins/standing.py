@@ -18,14 +18,10 @@ _MEMORY: Final = lazy(
     rf"|^\s*#?\s*{_FILE} instructions for\b|<user_instructions>|<INSTRUCTIONS>|<project_(?:instructions|doc)>"
     r"|<agents?_md>|<claude_md>"
 )
-_MEMORY_MARKS: Final = (
-    "Contents of ", "claudeMd", " LOADED]", " instructions for", "<user_in", "<INSTR", "<project_", "<agent", "<claude_"
-)  # fmt: skip
-"""One of these is in every text that `_MEMORY` finds."""
 _GOAL_MARK: Final = lazy(r"<\w*context\s+source=\"goal\">|<goal>|<user_goal>|<objective>")
 _COMMAND: Final = lazy(r"\s*<command-message>")
 _ARGS: Final = lazy(r"<command-args>(.+?)</command-args>", re.DOTALL)
-_CLIENT_TAG: Final = lazy(r"\s*<(?:ide_\w+|system-reminder|environment_context|command-|local-command"
+_CLIENT_TAG: Final = lazy(r"<(?:ide_\w+|system-reminder|environment_context|command-|local-command"
     r"|permissions|turn_aborted)")
 _SUMMARY_ORDERS: Final = (
     "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.",
@@ -34,7 +30,7 @@ _SUMMARY_ORDERS: Final = (
 )
 """Known by their words: that a summary comes of it, the log tells later, if at all."""
 _LISTING: Final = lazy(r"\s*<(?:skills_instructions|available_skills)>|Available agent types\b")
-_SLASH: Final = lazy(r"\s*/[\w:-]+\s*$")
+_SLASH: Final = lazy(r"/[\w:-]+\s*$")
 
 
 def is_memory(block: Block) -> bool:
@@ -42,7 +38,10 @@ def is_memory(block: Block) -> bool:
     if block.tool == "nested_memory":
         return True
     head = block.text[:_HEAD_CHARS]
-    return any(map(head.__contains__, _MEMORY_MARKS)) and _MEMORY.search(head) is not None
+    marked = (
+        "<" in head or "Contents of " in head or "claudeMd" in head or " LOADED]" in head or " instructions for" in head
+    )
+    return marked and _MEMORY.search(head) is not None
 
 
 def is_marked_goal(block: Block) -> bool:
@@ -65,7 +64,12 @@ def is_prompt_command(block: Block) -> bool:
 
 def is_expansion(block: Block) -> bool:
     """A text that a client puts in by itself: behind a slash command, what that expands to."""
-    return block.injected and block.tool is None and block.role == "user" and not _CLIENT_TAG.match(block.text)
+    return (
+        block.injected
+        and block.tool is None
+        and block.role == "user"
+        and not _CLIENT_TAG.match(block.text.lstrip())
+    )
 
 
 def lists_offers(block: Block) -> bool:
@@ -80,11 +84,13 @@ def is_empty(block: Block) -> bool:
 
 def is_typed(block: Block) -> bool:
     """Words of the person, not what an editor or a client put beside them, nor its own order to write a summary."""
-    text = block.text
-    return (
-        block.human
-        and block.kind == "user"
-        and not _CLIENT_TAG.match(text)
-        and not _SLASH.match(text)
-        and not text.startswith(_SUMMARY_ORDERS)
-    )
+    if not (block.human and block.kind == "user"):
+        return False
+    text = block.text.lstrip()
+    match text[:1]:
+        case "<":
+            return not _CLIENT_TAG.match(text)
+        case "/":
+            return not _SLASH.match(text)
+        case _:
+            return not text.startswith(_SUMMARY_ORDERS)
