@@ -22,17 +22,6 @@ _STATED: Final = (
 _VERDICT: Final = lazy(r"^(?:APPROVED(?: by\b|:)|Approved by\b|approval granted\b)")
 _LONGEST_WORDS: Final = 30
 
-_STRONG: Final = in_lower_case(
-    r"\b(?:(?:is|are|plan|that's|it's|fully) approved|I approve|go ahead|lgtm|ship it|I confirm|confirmed"
-    r"|please (?:proceed|continue|confirm and)|you (?:may|can) (?:go ahead|proceed|merge|push|deploy|continue)"
-    r"|sounds (?:good|great|fine|perfect)|looks? (?:good|great|fine|perfect)|merge it|happy to proceed|good to go"
-    r"|(?:looks|sounds) like a (?:good|great) (?:idea|plan)"
-    r"|works for me|that works|let's go(?! (?:back|with|for|to|over|through))|I'd like to proceed"
-    r"|(?:let's|we can|can) proceed|that's (?:fine|acceptable))\b|\b(?:it's|this is|all) good(?=[.,!]|$)"
-    r"|^(?:and )?(?:yes|yeah|yep|ok|okay|right)\b[,.! ]+(?:that|this|it)\b.{0,30}\bmakes (?:(?:much )?more |perfect "
-    r"|total )?sense\b"
-    r"|^(?:approved?|go for it)\b|\bapproved[.!]?$",
-)
 _YES: Final = in_lower_case(
     r"^(?:yes|yep|yup|yeah|sure|ok|okay|correct|go|agreed|absolutely|definitely|of course|perfect|great|fine"
     r"|please do|do it|right|exactly)\b",
@@ -60,13 +49,28 @@ _GO: Final = in_lower_case(r"\b(?:proceed|go ahead|confirm|approved?|yes)\b")
 _FACT: Final = in_lower_case(r"\b(?:it's|it is|my|here|this is)\b|@|_")
 SAYS_YES: Final = Table(
     rule("a yes",
-         "approve|approved|go|carry on|keep going|lgtm"
-         "|ship it|merge|good|look|proceed|continue|confirm|confirmed|sounds|looks|works|correct|fine"
-         "|right|acceptable|perfect|yes|yep|yup|yeah|sure|ok|okay|agreed|absolutely|definitely|of course|great|do it"
-         "|exactly|please do|deploy|push",
+         "yes|yep|yup|yeah|sure|ok|okay|correct|go|agreed|absolutely|definitely|of course|perfect|great|fine|please do"
+         "|do it|right|exactly|continue|proceed|carry on|keep going",
          r""),
 )  # fmt: skip
-"""By its key words: no sentence without one of them is an approval."""
+"""By its key words: what opens with none of them is no plain yes."""
+_STRONG: Final = rule(
+    "go ahead",
+    "approved|approve|go ahead|lgtm|ship it|confirm|confirmed|merge it|happy to proceed|good to go|works for me"
+    "|that works|let's go|like to proceed|can proceed|let's proceed|makes sense|go for it|all good|it's good"
+    "|this is good / please & proceed|continue / you & may|can & go|proceed|merge|push|deploy|continue"
+    " / sounds|look|looks & good|great|fine|perfect / that's & fine|acceptable",
+    r"\b(?:(?:is|are|plan|that's|it's|fully) approved|I approve|go ahead|lgtm|ship it|I confirm|confirmed"
+    r"|please (?:proceed|continue|confirm and)|you (?:may|can) (?:go ahead|proceed|merge|push|deploy|continue)"
+    r"|sounds (?:good|great|fine|perfect)|looks? (?:good|great|fine|perfect)|merge it|happy to proceed|good to go"
+    r"|(?:looks|sounds) like a (?:good|great) (?:idea|plan)"
+    r"|works for me|that works|let's go(?! (?:back|with|for|to|over|through))|I'd like to proceed"
+    r"|(?:let's|we can|can) proceed|that's (?:fine|acceptable))\b|\b(?:it's|this is|all) good(?=[.,!]|$)"
+    r"|^(?:and )?(?:yes|yeah|yep|ok|okay|right)\b[,.! ]+(?:that|this|it)\b.{0,30}\bmakes (?:(?:much )?more |perfect "
+    r"|total )?sense\b"
+    r"|^(?:approved?|go for it)\b|\bapproved[.!]?$",
+)
+GOES_AHEAD: Final = Table(_STRONG)
 
 
 def approval_of_result(block: Block) -> Found | None:
@@ -91,7 +95,8 @@ def approval_in_words(
     first sentence only plain words (`go ahead`) in reply to a proposal count.
     """
     words = sentence.low
-    if not sentence.candidates & SAYS_YES.bits:
+    strong = sentence.candidates & GOES_AHEAD.bits
+    if not (strong or (sentence.first and sentence.candidates & SAYS_YES.bits)):
         return None
     if sentence.asks:
         asked = _THEN_ASKS.search(words)
@@ -101,20 +106,18 @@ def approval_in_words(
     if len(words.split()) > _LONGEST_WORDS:
         return None
     if not sentence.first:
-        late = question and _STRONG.search(words) and not _HEDGED.search(words) and proposes(question)
+        late = question and _STRONG.matches(words) and not _HEDGED.search(words) and proposes(question)
         return Found("approval", "the person said to go ahead", shorten(sentence.text)) if late else None
     if question and _YES_PLEASE.match(words) and not _BUT.search(words) and proposes(question):
         return Found("approval", "yes to the agent's question", shorten(sentence.text))
     if question and _ON.match(words) and proposes(question):
         return Found("approval", "yes to the agent's question", shorten(sentence.text))
-    if _HEDGED.search(words):
+    ahead = (strong and _STRONG.matches(words)) or (question is not None and _ORDER.match(words))
+    says_yes = not ahead and question is not None and _YES.match(words) and len(words.split()) <= 6
+    if not (ahead or says_yes) or _HEDGED.search(words) or (_THANKS.search(words) and not _GO.search(words)):
         return None
-    if _THANKS.search(words) and not _GO.search(words):
-        return None
-    if _STRONG.search(words) or (question is not None and _ORDER.match(words)):
+    if ahead:
         return Found("approval", "the person said to go ahead", shorten(sentence.text))
-    if question is None or not _YES.match(words) or len(words.split()) > 6 or _FACT.search(words):
-        return None
-    if alone or proposes(question):
+    if question is not None and not _FACT.search(words) and (alone or proposes(question)):
         return Found("approval", "yes to the agent's question", shorten(sentence.text))
     return None

@@ -162,10 +162,11 @@ def denial_in_words(sentence: Sentence, *, after_denial: bool, question: str | N
     `no, …` to what the agent's open `question` puts forward."""
     if sentence.asks or not sentence.first:
         return None
-    if question is not None and _refuses(sentence, question):
+    if question is not None and sentence.candidates & REFUSES.bits and _refuses(sentence, question):
         worthless = _WORTHLESS.match(sentence.low) is not None
         return Found("denial", REFUSED if worthless else "no to the agent's question", shorten(sentence.text))
-    if FLAT_NO.first(sentence.low, sentence.candidates) or (after_denial and _NEGATIVE.search(sentence.low)):
+    flat = sentence.candidates & FLAT_NO.bits and FLAT_NO.first(sentence.low, sentence.candidates)
+    if flat or (after_denial and _NEGATIVE.search(sentence.low)):
         return Found("denial", REFUSED, shorten(sentence.text))
     return None
 

@@ -32,7 +32,7 @@ from ctxview.annotate.pins.standing import (
     lists_offers,
 )
 from ctxview.annotate.pins.tasks import TaskList
-from ctxview.annotate.pins.vocabulary import SPOKEN, STANDING
+from ctxview.annotate.pins.vocabulary import LAYS_DOWN, SPOKEN, STANDING
 from ctxview.model import NEVER, Block, Evidence, Pin
 
 _MOST_PER_BLOCK: Final = 90
@@ -245,7 +245,9 @@ class PinFinder:
             if not sentence.candidates:
                 continue
             found = (
-                marked_question(sentence) or constraint(sentence) or decision(sentence) or preference(sentence)
+                (marked_question(sentence) or constraint(sentence) or decision(sentence) or preference(sentence))
+                if sentence.candidates & LAYS_DOWN
+                else None
             )
             if found is None and denial is None:
                 found = approval_in_words(sentence, question=self._asked, alone=len(split) == 1)

@@ -117,27 +117,24 @@ class Vocabulary:
             for words in one.keys:
                 with_rarest = sets.setdefault(min(words, key=_how_common), {})
                 with_rarest[words] = with_rarest.get(words, 0) | one.bit
+        self._words = frozenset(word for rules in sets.values() for words in rules for word in words)
         self._by_word: dict[bytes, tuple[Candidates, tuple[tuple[frozenset[bytes], Candidates], ...]]] = {}
         """A word -> the rules for which it is enough, and the others that a rule needs of which it is the rarest."""
         for word, rules in sets.items():
             alone = rules.pop(frozenset((word,)), 0)
             self._by_word[word] = alone, tuple((words - {word}, bits) for words, bits in rules.items())
-        self._rare = frozenset(self._by_word)
 
     def candidates(self, low: str) -> Candidates:
         """The rules that can match a text in lower case. None of it matches where this is 0."""
-        words = low.encode("ascii", "replace").translate(_LETTERS).split()
-        rare = self._rare.intersection(words)
-        if not rare:
-            return 0
+        held = self._words.intersection(low.encode("ascii", "replace").translate(_LETTERS).split())
         answer = 0
-        held = frozenset(words)
-        for word in rare:
-            alone, sets = self._by_word[word]
-            answer |= alone
-            for others, bits in sets:
-                if others <= held:
-                    answer |= bits
+        for word in held:
+            found = self._by_word.get(word)
+            if found is not None:
+                answer |= found[0]
+                for others, bits in found[1]:
+                    if others <= held:
+                        answer |= bits
         return answer
 
 

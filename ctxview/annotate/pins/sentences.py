@@ -83,27 +83,31 @@ def sentences(text: str, known: Vocabulary) -> list[Sentence]:
     """The sentences of `text`, in order, each with its candidates among the rules of `known`."""
     found: list[Sentence] = []
     for paragraph in _paragraphs(text[:_MOST_CHARS]):
-        found += _split(paragraph, known, known.candidates(folded(paragraph)), first=not found)
+        has_marks = _has_marks(paragraph)
+        found += _split(paragraph, has_marks, known, known.candidates(folded(paragraph, has_marks)), not found)
     return found
 
 
 def sentences_that_match(text: str, known: Vocabulary) -> Iterator[Sentence]:
     """Those that have candidates, in order. A paragraph without is not cut into sentences at all."""
     for paragraph in _paragraphs(text[:_MOST_CHARS]):
-        candidates = known.candidates(folded(paragraph))
+        has_marks = _has_marks(paragraph)
+        candidates = known.candidates(folded(paragraph, has_marks))
         if candidates:
-            for sentence in _split(paragraph, known, candidates):
+            for sentence in _split(paragraph, has_marks, known, candidates):
                 if sentence.candidates:
                     yield sentence
 
 
-def _split(paragraph: str, known: Vocabulary, candidates: Candidates, first: bool = False) -> list[Sentence]:
+def _split(
+    paragraph: str, has_marks: bool, known: Vocabulary, candidates: Candidates, first: bool = False
+) -> list[Sentence]:
     """The paragraph's sentences. `candidates` are its own: of few sentences none is asked again for fewer."""
     found = []
     pieces = _pieces(paragraph)
     few = len(pieces) <= _FEW or not candidates
     for piece in pieces:
-        low = plain(piece).lower()
+        low = (plain(piece) if has_marks else piece).lower()
         asks = "?" in piece and piece.rstrip(_CLOSERS).endswith("?")
         found.append(Sentence(piece, low, asks, candidates if few else known.candidates(low), first))
         first = False
@@ -121,19 +125,36 @@ def from_the_end(text: str) -> Iterator[Sentence]:
 
 def _pieces(paragraph: str) -> list[str]:
     """The paragraph cut after each sentence."""
+    if not ("." in paragraph[:-1] or "?" in paragraph[:-1] or "!" in paragraph[:-1] or "…" in paragraph[:-1]):
+        return [paragraph] if len(paragraph) <= _LONGEST else []
     return [piece for piece in _PIECE.findall(paragraph) if len(piece) <= _LONGEST]
 
 
-def folded(text: str) -> str:
+def _has_marks(text: str) -> bool:
+    """Whether `plain` can be any other text."""
+    return (
+        "*" in text
+        or '"' in text
+        or "`" in text
+        or text.count("'") > 1
+        or "://" in text
+        or "__" in text
+        or not text.isascii()
+    )
+
+
+def folded(paragraph: str, has_marks: bool = True) -> str:
     """A paragraph in lower case. All words of its sentences' `low` are words of it: what it lacks, none of them has."""
-    low = _without_emphasis(text).lower()
+    if not has_marks:
+        return paragraph.lower()
+    low = _without_emphasis(paragraph).lower()
     return low.replace("http", " http") if "://" in low else low
 
 
 def plain(text: str) -> str:
     """`text` without emphasis, quotations and inline code replaced, so that only the writer's own words are left."""
     text = _without_emphasis(text)
-    if "`" in text or '"' in text or text.count("'") > 1 or "://" in text or "“" in text or "«" in text:
+    if "`" in text or '"' in text or "'" in text or "://" in text or "“" in text or "«" in text:
         return _MASKED.sub("«…»", text)
     return text
 
