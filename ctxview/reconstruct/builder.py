@@ -7,7 +7,6 @@ cuts) is applied as it stands; captured windows are aligned with what is known, 
 from __future__ import annotations
 
 from array import array
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol
@@ -24,7 +23,6 @@ from ctxview.model import (
     CutRow,
     Edit,
     EditRow,
-    Fidelity,
     Form,
     Kind,
     Origin,
@@ -35,17 +33,15 @@ from ctxview.model import (
     Snapshot,
     SpanRow,
     TurnRow,
-    Usage,
 )
 from ctxview.reconstruct.align import Key, align
 from ctxview.reconstruct.markers import form_of
+from ctxview.reconstruct.turns import HELD, Turns
 from ctxview.values import dataclass
 from ctxview.window.journal import Journal
 
 _HELD: Final = 4_096
 """Closed spans and edits that wait, at most, before they are handed on."""
-_OPEN_TURNS: Final = 256
-"""Newest turns that are held, because what a response reported may come late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +72,6 @@ class Built:
     """Cut index -> block numbers of the summary it inserted."""
     late: Mapping[int, CallEnd]
     """Turn -> what its response reported after the turn was handed on."""
-
-
-@dataclass(slots=True)
-class _Turn:
-    call: Call
-    end: CallEnd | None = None
 
 
 # What a client re-sends or not as it likes; its coming and going is no cut.
@@ -124,12 +114,7 @@ class SessionBuilder:
         """The key of the message that is arriving, as the loader gives it and as it is told apart here."""
         self._by_key: dict[Key, list[int]] | None = None
         """Block numbers by what tells blocks apart; made when a captured window comes."""
-        self._turns: deque[_Turn] = deque()
-        """The newest turns."""
-        self._calls = 0
-        self._turn_of_call = CompactMap()
-        """Number of earlier calls, by call id."""
-        self._late: dict[int, CallEnd] = {}
+        self._turns = Turns()
         self._edits: list[EditRow] = []
         self._edit_count = 0
         self._cuts: list[CutRow] = []
@@ -147,7 +132,7 @@ class SessionBuilder:
         elif type(event) is Call:
             self._call(event)
         elif type(event) is CallEnd:
-            self._call_end(event)
+            self._turns.end(event)
         elif type(event) is Edit:
             self._edit(event, None)
         elif type(event) is Cut:
@@ -160,11 +145,11 @@ class SessionBuilder:
     def finish(self) -> Built:
         return Built(
             spans=self._journal.close(),
-            turns=self._turn_rows(0),
+            turns=self._turns.take(0),
             edits=self._edits,
             cuts=self._cuts,
             summaries={cut: tuple(blocks) for cut, blocks in self._summaries.items()},
-            late=self._late,
+            late=self._turns.late,
         )
 
     @property
@@ -174,23 +159,15 @@ class SessionBuilder:
 
     @property
     def _next_turn(self) -> int:
-        return self._calls + 1
+        return self._turns.count + 1
 
     def _hand_on(self) -> None:
         """Give away what is finished, once there is enough of it."""
         if self._taker is None:
             return
-        if self._journal.closed + len(self._edits) >= _HELD or len(self._turns) > 2 * _OPEN_TURNS:
+        if self._journal.closed + len(self._edits) >= _HELD or len(self._turns) > 2 * HELD:
             edits, self._edits = self._edits, []
-            self._taker.take(self._turn_rows(_OPEN_TURNS), self._journal.take(), edits)
-
-    def _turn_rows(self, held: int) -> list[TurnRow]:
-        """The oldest turns that are here, all but the newest `held`; they are let go."""
-        rows: list[TurnRow] = []
-        while len(self._turns) > held:
-            number = self._calls - len(self._turns) + 1
-            rows.append(_turn_row(number, self._turns.popleft()))
-        return rows
+            self._taker.take(self._turns.take(HELD), self._journal.take(), edits)
 
     # -------------------------------------------------------------- arrivals
 
@@ -222,7 +199,7 @@ class SessionBuilder:
         if event.at:
             self.first_at = self.first_at or event.at
             self.last_at = event.at
-        self._arrive(Arrival(event, n, self._calls, content))
+        self._arrive(Arrival(event, n, self._turns.count, content))
         return n, content
 
     def _told_apart(self, block: Block) -> Block:
@@ -277,26 +254,14 @@ class SessionBuilder:
     # ----------------------------------------------------------------- calls
 
     def _call(self, event: Call) -> None:
-        if event.id in self._turn_of_call:
+        if event.id in self._turns:
             return
         self._hand_on()
-        self._turn_of_call[event.id] = self._calls
-        self._turns.append(_Turn(event))
-        self._calls += 1
+        self._turns.begin(event)
         self._open_cut = None
         if event.at:
             self.first_at = self.first_at or event.at
             self.last_at = event.at
-
-    def _call_end(self, event: CallEnd) -> None:
-        number = self._turn_of_call.get(event.id)
-        if number is None:
-            return
-        index = number - (self._calls - len(self._turns))
-        if index < 0:
-            self._late[number + 1] = _ended(self._late.get(number + 1), event)
-        else:
-            self._turns[index].end = _ended(self._turns[index].end, event)
 
     # ----------------------------------------------------------------- edits
 
@@ -464,7 +429,7 @@ class SessionBuilder:
         """A block of the snapshot that was not in the window before: one that comes back, or a new one."""
         back = self._gone(block, key)
         form: Form = "summary" if block.kind == "summary" else "verbatim"
-        if back is not None and self._calls:
+        if back is not None and self._turns.count:
             self._journal.insert(back, index, self._next_turn, key[3], form)
             self._add_edit(back, "insert", "sent-again", f"back in the {why}", cut)
             return
@@ -481,47 +446,9 @@ def _ref(block: Block) -> int:
     return 0 if ref is None else hash(ref) or 1
 
 
-def _ended(known: CallEnd | None, event: CallEnd) -> CallEnd:
-    """What is known of a response after `event`: a later attempt that was answered undoes an earlier one's failure."""
-    if known is None:
-        return event
-    return replace(
-        event,
-        usage=event.usage or known.usage,
-        stop_reason=event.stop_reason or known.stop_reason,
-        error=None if event.answered else event.error or known.error,
-    )
-
-
 def _place_text(place: Place | None) -> str | None:
     if place is None:
         return None
     if place.where in ("before", "after"):
         return f"{place.where}:{place.ref}"
     return f"index:{place.index}" if place.where == "index" else place.where
-
-
-def _turn_row(turn: int, t: _Turn) -> TurnRow:
-    fidelity: Fidelity = "exact" if t.call.exact else "reconstructed"
-    end = t.end
-    usage = (end.usage if end is not None else None) or Usage()
-    return TurnRow(
-        turn=turn,
-        call=t.call.id,
-        model=t.call.model,
-        client=t.call.client,
-        at=t.call.at,
-        fidelity=fidelity,
-        missing=t.call.missing,
-        input=usage.input,
-        cache_read=usage.cache_read,
-        cache_write=usage.cache_write,
-        output=usage.output,
-        reasoning=usage.reasoning,
-        output_partial=usage.partial,
-        stop_reason=end.stop_reason if end is not None else None,
-        error=end.error if end is not None else None,
-        inherited=t.call.inherited,
-        file=t.call.origin.file,
-        line=t.call.origin.line,
-    )
