@@ -6,14 +6,10 @@ cuts) is applied as it stands; captured windows are aligned with what is known, 
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, Protocol
 
-from ctxview.compact import CompactMap
 from ctxview.model import (
-    KINDS,
     Action,
     Block,
     Call,
@@ -24,10 +20,8 @@ from ctxview.model import (
     Edit,
     EditRow,
     Form,
-    Kind,
     Origin,
     Place,
-    Role,
     SessionEvent,
     SessionStart,
     Snapshot,
@@ -35,6 +29,7 @@ from ctxview.model import (
     TurnRow,
 )
 from ctxview.reconstruct.align import Key, align
+from ctxview.reconstruct.arrived import Arrived, key_of
 from ctxview.reconstruct.markers import form_of
 from ctxview.reconstruct.turns import HELD, Turns
 from ctxview.values import dataclass
@@ -74,12 +69,6 @@ class Built:
     """Turn -> what its response reported after the turn was handed on."""
 
 
-# What a client re-sends or not as it likes; its coming and going is no cut.
-_LOOSE: Final = frozenset(KINDS.index(kind) for kind in ("note", "thinking", "system", "tools"))
-_ROLES: Final[Mapping[Role, int]] = {"system": 0, "user": 1, "assistant": 2, "tool": 3}
-_KINDS: Final[Mapping[Kind, int]] = {kind: code for code, kind in enumerate(KINDS)}
-
-
 class SessionBuilder:
     """Feed it one session's events in order, then `finish`.
 
@@ -99,21 +88,7 @@ class SessionBuilder:
         self._arrive = arrive
         self._taker = taker
         self._journal = Journal()
-        # By block number: what alignment needs of a block, a few bytes each.
-        self._roles = bytearray()
-        self._kinds = bytearray()
-        self._refs = array("q")
-        """Hash of the call id, or of the id of a block without text; 0 for none."""
-        self._contents = array("q")
-        self._chars = array("i")
-        self._n = CompactMap()
-        """Block number by id."""
-        self._occurrences = CompactMap()
-        """The highest number behind an id that was tried, by id."""
-        self._message = ("", "")
-        """The key of the message that is arriving, as the loader gives it and as it is told apart here."""
-        self._by_key: dict[Key, list[int]] | None = None
-        """Block numbers by what tells blocks apart; made when a captured window comes."""
+        self._arrived = Arrived()
         self._turns = Turns()
         self._edits: list[EditRow] = []
         self._edit_count = 0
@@ -172,7 +147,8 @@ class SessionBuilder:
     # -------------------------------------------------------------- arrivals
 
     def _block(self, event: Block) -> None:
-        n, content = self._register(event, _ref(event))
+        content = self._keep(event.text)
+        n = self._register(event, content)
         if not event.enters:
             number = self._edit_count
             self._journal.append(n, self._next_turn, content)
@@ -183,48 +159,16 @@ class SessionBuilder:
         if event.inserted:
             self._note_insert(n, event)
 
-    def _register(self, event: Block, ref: int) -> tuple[int, int]:
-        """Give the block its number and keep its text; `ref` is what alignment will know it by."""
-        event = self._told_apart(event)
-        content = self._keep(event.text)
-        n = len(self._contents)
-        self._roles.append(_ROLES[event.role])
-        self._kinds.append(_KINDS[event.kind])
-        self._refs.append(ref)
-        self._contents.append(content)
-        self._chars.append(len(event.text))
-        if self._by_key is not None:
-            self._by_key.setdefault(self._key(n), []).append(n)
-        self._n[event.id] = n
+    def _register(self, event: Block, content: int) -> int:
+        """Give the block its number. `content` is the key of its text."""
+        key = key_of(event, content)
+        event = self._arrived.told_apart(event)
+        n = self._arrived.add(event, key)
         if event.at:
             self.first_at = self.first_at or event.at
             self.last_at = event.at
         self._arrive(Arrival(event, n, self._turns.count, content))
-        return n, content
-
-    def _told_apart(self, block: Block) -> Block:
-        """The block under an id that is still free: equal texts are told apart by occurrence, and so are messages.
-
-        A message's key is its first block's id; its other blocks follow that one.
-        """
-        id_ = block.id
-        if id_ in self._n:
-            count = self._occurrences.get(id_) or 1
-            while (name := f"{block.id}-{count + 1}") in self._n:
-                count += 1
-            self._occurrences[block.id] = count
-            id_ = name
-        if block.message == block.id:
-            self._message = (block.id, id_)
-        given, message = self._message
-        if block.message != given:
-            message = block.message
-        if id_ == block.id and message == block.message:
-            return block
-        return replace(block, id=id_, message=message)
-
-    def _key(self, n: int) -> Key:
-        return self._roles[n], self._kinds[n], self._refs[n], self._contents[n]
+        return n
 
     def _place(self, n: int, content: int, place: Place, form: Form) -> None:
         turn = self._next_turn
@@ -238,7 +182,7 @@ class SessionBuilder:
             return 0
         if place.where == "index":
             return place.index
-        ref = self._n.get(place.ref or "")
+        ref = self._arrived.number(place.ref or "")
         if ref is None or ref not in self._journal:
             return len(self._journal)
         return self._journal.index(ref) + (place.where == "after")
@@ -267,7 +211,7 @@ class SessionBuilder:
 
     def _edit(self, event: Edit, cut: int | None) -> bool:
         """Apply one edit of the log; False when it had nothing to act on."""
-        n = self._n.get(event.block)
+        n = self._arrived.number(event.block)
         if n is None:
             return False
         journal, turn = self._journal, self._next_turn
@@ -284,7 +228,7 @@ class SessionBuilder:
         elif event.action == "insert":
             if is_open:
                 return False
-            content = self._contents[n] if event.text is None else self._keep(event.text)
+            content = self._arrived.content(n) if event.text is None else self._keep(event.text)
             self._place(n, content, event.place or Place(), event.form)
         elif event.action == "move":
             if not is_open:
@@ -374,14 +318,12 @@ class SessionBuilder:
         """Make the window exactly `event.blocks`, naming every difference as an edit."""
         old = self._journal.blocks()
         contents = [self._keep(b.text) for b in event.blocks]
-        new_keys = [(_ROLES[b.role], _KINDS[b.kind], _ref(b), c) for b, c in zip(event.blocks, contents)]
-        content = self._journal.content
-        found = align([(self._roles[n], self._kinds[n], self._refs[n], content(n)) for n in old], new_keys)
+        new_keys = [key_of(block, content) for block, content in zip(event.blocks, contents)]
+        found = align([self._arrived.key(n, self._journal.content(n)) for n in old], new_keys)
         staying = {old[i] for i in found.kept.values()} | {old[i] for i in found.changed.values()}
         gone = [n for n in old if n not in staying]
-        cleared = [
-            i for i, a in found.changed.items() if form_of(event.blocks[i].text, self._chars[old[a]]) != "verbatim"
-        ]
+        chars = self._arrived.chars
+        cleared = [i for i, a in found.changed.items() if form_of(event.blocks[i].text, chars(old[a])) != "verbatim"]
         kind = event.cut or self._kind_of_cut(gone, cleared)
         cut = len(self._cuts) if kind is not None and old else None
         for n in gone:
@@ -403,26 +345,23 @@ class SessionBuilder:
         A response that the client did not send on (an aborted one) was in no window yet and makes no cut.
         """
         turn = self._next_turn
-        lost = [n for n in gone if self._kinds[n] not in _LOOSE and self._journal.start(n) < turn]
+        lost = [n for n in gone if not self._arrived.is_loose(n) and self._journal.start(n) < turn]
         if lost:
             return "truncate"
         return "clear" if cleared else None
 
     def _change(self, n: int, block: Block, content: int, cut: int | None, why: str) -> None:
-        form = form_of(block.text, self._chars[n])
+        chars = self._arrived.chars(n)
+        form = form_of(block.text, chars)
         number = self._edit_count
-        evidence = {"chars_before": self._chars[n], "chars_after": len(block.text)}
+        evidence = {"chars_before": chars, "chars_after": len(block.text)}
         self._add_edit(n, "replace", form, f"in another form in the {why}", cut, evidence=evidence)
         self._journal.replace(n, self._next_turn, content, form, number)
 
     def _gone(self, block: Block, key: Key) -> int | None:
         """A block that left, of the same content: the one of the same id, else the oldest."""
-        if self._by_key is None:
-            self._by_key = {}
-            for n in range(len(self._contents)):
-                self._by_key.setdefault(self._key(n), []).append(n)
-        gone = [n for n in self._by_key.get(key, ()) if n not in self._journal]
-        same = self._n.get(block.id)
+        gone = [n for n in self._arrived.alike(key) if n not in self._journal]
+        same = self._arrived.number(block.id)
         return same if same in gone else next(iter(gone), None)
 
     def _enter(self, block: Block, index: int, key: Key, cut: int | None, why: str) -> None:
@@ -433,17 +372,10 @@ class SessionBuilder:
             self._journal.insert(back, index, self._next_turn, key[3], form)
             self._add_edit(back, "insert", "sent-again", f"back in the {why}", cut)
             return
-        n, content = self._register(block, key[2])
-        self._journal.insert(n, index, self._next_turn, content, form)
+        n = self._register(block, key[3])
+        self._journal.insert(n, index, self._next_turn, key[3], form)
         if block.inserted:
             self._note_insert(n, block)
-
-
-def _ref(block: Block) -> int:
-    """What tells a block from others beside its content: its call, and where it has no text (thinking that was not
-    logged) its id."""
-    ref = block.call_id or (None if block.text else block.id)
-    return 0 if ref is None else hash(ref) or 1
 
 
 def _place_text(place: Place | None) -> str | None:
