@@ -25,6 +25,8 @@ _INKS: Final = {
 _GLYPHS: Final = {
     "encoded": "✓", "value-encoded": "✓", "missing": "✗", "in-grace": "…", "unchecked": "?", "not-drafted": "·",
 }  # fmt: skip
+_WORK: Final = {"pending": ("☐", "text"), "in_progress": ("▸", "accent"), "completed": ("☑", "good")}
+"""How items of work look, by status: they have no value to look for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Noted:
     turn: int
     states: Sequence[RowState]
     later: int
-    """Rows that are noted after this turn."""
+    """Findings that are noted after this turn."""
     gates: Sequence[Gate]
     survival: Survival
     trouble: str
@@ -58,7 +60,7 @@ def make_ledger(scene: Scene, paths: Sequence[str]) -> tuple[Ledger, str]:
 def read_noted(ledger: Ledger, trouble: str, turn: int) -> Noted:
     """Slow: it reads every text of the session once."""
     states = ledger.at(turn)
-    return Noted(turn, states, len(ledger.rows) - len(states), ledger.gates(turn), ledger.survival, trouble)
+    return Noted(turn, states, ledger.later(turn), ledger.gates(turn), ledger.survival, trouble)
 
 
 def ledger_report(scene: Scene, noted: Noted, focus: Focus) -> Report:
@@ -82,7 +84,8 @@ def ledger_report(scene: Scene, noted: Noted, focus: Focus) -> Report:
         lines += _row(scene, state, focus)
     if noted.later:
         lines.append(ReportLine([(f"     {noted.later:,} more are noted later", "dim")]))
-    lines += [ReportLine([]), *_gates(noted.gates, focus), ReportLine([]), _survival(noted.survival)]
+    if noted.gates or noted.survival.values:
+        lines += [ReportLine([]), *_gates(noted.gates, focus), ReportLine([]), _survival(noted.survival)]
     return Report(title, lines, at)
 
 
@@ -90,8 +93,8 @@ _EMPTY: Final = (
     "This session noted nothing down.",
     "",
     "Rows come from calls of note-taking tools (append_ledger, add_note,",
-    "remember …) and from a file beside the trace, TRACE.ledger.csv or",
-    ".jsonl: finding, value, source, noted_at, section.",
+    "remember …), of task and todo tools, and from a file beside the trace,",
+    "TRACE.ledger.csv or .jsonl: finding, value, source, noted_at, section.",
 )
 
 
@@ -103,14 +106,21 @@ def _row(scene: Scene, state: RowState, focus: Focus) -> list[ReportLine]:
         goto = replace(focus, turn=stands, block=scene.view.blocks[row.block].id)
     noted = "—" if row.noted_at is None else f"{row.noted_at:,}"
     age = "—" if state.age is None else f"{state.age:,}"
+    work = _WORK.get(row.status)
     head: Words = [
         (fit(row.id, 5), "ledger"),
-        (fit(f"{_GLYPHS[state.coarse]} {state.coarse}", 14), _INKS[state.coarse]),
-        (fit(f"{_GLYPHS[state.strict]} {state.strict}", 17), _INKS[state.strict]),
+        *(
+            [(fit(f"{work[0]} {row.status}", 31), work[1])]
+            if work
+            else [
+                (fit(f"{_GLYPHS[state.coarse]} {state.coarse}", 14), _INKS[state.coarse]),
+                (fit(f"{_GLYPHS[state.strict]} {state.strict}", 17), _INKS[state.strict]),
+            ]
+        ),
         (right(noted, 6), "text"),
         (right(age, 5), "text"),
         (f"  {fit(state.tier or 'unseen', 9)}", "text" if state.tier else "dim"),
-        (shown(row.value, 200) or "no value", "accent" if row.value else "dim"),
+        (shown(row.value, 200) or ("item of work" if work else "no value"), "accent" if row.value else "dim"),
     ]
     below: Words = [(" " * 5, "dim"), (shown(row.finding, 300), "text")]
     if row.source:

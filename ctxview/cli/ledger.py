@@ -34,12 +34,12 @@ def command(trace: Named, session: str | None, turn: str | None, as_json: bool) 
     rows = [("row", "noted", "coarse", "strict", "age", "value", "source")]
     rows += [
         (
-            r["id"],
+            fit(r["id"], 12),
             str(r["noted_at"]) if r["noted_at"] is not None else "-",
-            r["coarse"],
-            r["strict"],
+            "-" if r["status"] else r["coarse"],
+            "-" if r["status"] else r["strict"],
             str(r["age"]) if r["age"] is not None else "-",
-            fit(r["value"], 24),
+            fit(r["status"] or r["value"], 24),
             fit(r["source"], 40),
         )
         for r in report["rows"]
@@ -54,7 +54,12 @@ def command(trace: Named, session: str | None, turn: str | None, as_json: bool) 
             say(
                 f"gate at turn {gate['turn']}, {one_line(gate['section'])}: {', '.join(gate['outstanding'])}; {verdict}"
             )
+    work = [r["status"] for r in report["rows"] if r["status"]]
+    if work:
+        say(f"{len(work)} items of work: {', '.join(f'{work.count(s)} {s}' for s in dict.fromkeys(work))}")
     s = report["survival"]
+    if not s["values"]:
+        return
     say(
         f"{s['values']} values: {s['shipped']} shipped, {s['encoded_without_value']} encoded without the value,"
         f" {s['noted_not_encoded']} noted and not encoded, {s['seen_not_noted']} seen and not noted,"

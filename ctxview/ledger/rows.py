@@ -23,6 +23,8 @@ class LedgerRow:
     section: str
     block: int | None = None
     """Block number of the call that noted it; None when it came from a sidecar."""
+    status: str = ""
+    """Of an item of work: pending, in_progress or completed; empty for a finding."""
 
 
 def find_rows(view: SessionView, rules: NoteRules | None = None, until: int | None = None) -> tuple[LedgerRow, ...]:

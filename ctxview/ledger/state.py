@@ -9,9 +9,11 @@ from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from ctxview.annotate.note_rules import NoteRules
+from ctxview.annotate.pins.tasks import keeps_tasks
 from ctxview.ledger.drafts import Draft, Drafts, find_drafts
 from ctxview.ledger.encoding import distinctive_tokens, holds_any, holds_value
 from ctxview.ledger.rows import LedgerRow, find_rows
+from ctxview.ledger.work import Work
 from ctxview.window import SessionView
 
 Coarse: TypeAlias = Literal["encoded", "missing", "unchecked", "in-grace", "not-drafted"]
@@ -75,6 +77,7 @@ class Ledger:
             LedgerRow(f"L{i}", r.finding, r.value, r.source, r.noted_at, r.section, r.block)
             for i, r in enumerate(merged, 1)
         )
+        self._work = Work(view)
         self._tokens = {r.id: distinctive_tokens(r.finding, r.value) for r in self.rows}
 
     @cached_property
@@ -86,11 +89,19 @@ class Ledger:
         return tuple(r for r in self.rows if r.noted_at is not None and r.noted_at < turn)
 
     def at(self, turn: int) -> tuple[RowState, ...]:
-        """Every row known in the window of `turn`; at the end also those that only the sidecar has."""
-        rows = self.rows if turn >= self._view.now else self.known_at(turn)
+        """Every finding known in the window of `turn`, at the end also those that only the sidecar has; behind them
+        the items of work."""
         text = self.drafts.text_at(turn)
         drafts = self.drafts.before(turn)
-        return tuple(self._state(row, turn, text, drafts) for row in rows)
+        findings = tuple(self._state(row, turn, text, drafts) for row in self._findings(turn))
+        return findings + tuple(self._work_state(row, turn, drafts) for row in self._work.at(turn))
+
+    def _findings(self, turn: int) -> tuple[LedgerRow, ...]:
+        return self.rows if turn >= self._view.now else self.known_at(turn)
+
+    def later(self, turn: int) -> int:
+        """How many findings are noted after the window of `turn`."""
+        return len(self.rows) - len(self._findings(turn))
 
     def _state(self, row: LedgerRow, turn: int, text: str, drafts: Sequence[Draft]) -> RowState:
         seen = [t for t in self._sightings[row.id] if t <= turn]
@@ -102,6 +113,21 @@ class Ledger:
             last_seen=seen[-1] if seen else None,
             age=turn - seen[-1] if seen else None,
             tier=self._tier(row, turn, bool(seen)),
+        )
+
+    def _work_state(self, row: LedgerRow, turn: int, drafts: Sequence[Draft]) -> RowState:
+        """An item of work: no value of it can be looked for in a text, so that it is never missing there."""
+        assert row.block is not None
+        assert row.noted_at is not None
+        written = self._view.blocks[row.block].turn + 1
+        return RowState(
+            row=row,
+            coarse="unchecked" if drafts else "not-drafted",
+            strict="not-drafted",
+            first_seen=row.noted_at + 1,
+            last_seen=written,
+            age=turn - written,
+            tier="window" if any(s.block == row.block for s in self._view.spans_at(turn)) else "ledger",
         )
 
     def _coarse(self, row: LedgerRow, turn: int, text: str, drafts: Sequence[Draft]) -> Coarse:
@@ -164,7 +190,9 @@ class Ledger:
             "encoded_without_value": 0,
             "shipped": 0,
         }
-        for state in self.at(self._view.now):
+        text, drafts = self.drafts.text_at(self._view.now), self.drafts.before(self._view.now)
+        for row in self.rows:
+            state = self._state(row, self._view.now, text, drafts)
             if state.strict == "value-encoded":
                 counts["shipped"] += 1
             elif state.row.block is None and state.row.noted_at is None:
@@ -177,11 +205,11 @@ class Ledger:
 
     @cached_property
     def notes_share(self) -> float | None:
-        """Share of the turns whose answer took a note; None without turns."""
+        """Share of the turns whose answer took a note or wrote the list of work; None without turns."""
         if not self._view.last:
             return None
-        blocks = self._view.blocks
-        turns = {b.turn for b in blocks if b.kind == "tool_call" and self._rules.takes_notes(b.tool)}
+        calls = [b for b in self._view.blocks if b.kind == "tool_call"]
+        turns = {b.turn for b in calls if self._rules.takes_notes(b.tool) or keeps_tasks(b.tool)}
         return round(len(turns) / self._view.last, 4)
 
     @cached_property

@@ -48,6 +48,7 @@ def _row(state: RowState) -> dict[str, Any]:
         "source": row.source,
         "noted_at": row.noted_at,
         "section": row.section,
+        "status": row.status or None,
         "coarse": state.coarse,
         "strict": state.strict,
         "first_seen": state.first_seen,

@@ -16,6 +16,8 @@ from ctxview.ledger.sidecar import sidecar_of
 from ctxview.report.ledger import ledger_report
 from ctxview.sample_traces import sample_path
 
+CASES = Path(__file__).parents[1] / "data" / "cases"
+
 
 @pytest.fixture(scope="module")
 def sample() -> Iterator[Trace]:
@@ -223,3 +225,43 @@ def test_what_memory_tools_keep_are_rows(
         found = find_rows(trace.view())
     assert [(row.finding, row.section) for row in found] == rows
     assert not any(row.source for row in found)
+
+
+def test_w19_tasks_are_rows_with_their_status_at_every_turn() -> None:
+    with open_trace([str(CASES / "W19.jsonl")]) as trace:
+        view = trace.view()
+        rows = [[(r["id"], r["finding"], r["status"]) for r in ledger_report(view, t)["rows"]] for t in range(1, 5)]
+    docs, tests = ("T7", "write docs"), ("T8", "add tests")
+    assert rows == [
+        [],
+        [(*docs, "pending")],
+        [(*docs, "pending"), (*tests, "pending")],
+        [(*docs, "completed"), (*tests, "pending")],
+    ]
+
+
+def test_work_is_never_outstanding_and_no_value(tmp_path: Path) -> None:
+    """A gate closes although items are open; a list that is written anew keeps the turn in which an item was noted."""
+    todos = [{"content": "Fix get_user in v2.10", "status": "in_progress"}, {"content": "Ship", "status": "pending"}]
+    done = [{**todo, "status": "completed"} for todo in todos]
+    messages = [
+        {"role": "user", "content": "Go"},
+        *_call("TodoWrite", {"todos": todos}, 1),
+        *_call("write_file", {"path": "report.md", "content": "# A\ntext"}, 2),
+        *_call("TodoWrite", {"todos": done}, 3),
+        {"role": "assistant", "content": "Done."},
+    ]
+    with _chat(tmp_path, *messages) as trace:
+        view = trace.view()
+        early, late = ledger_report(view, 3), ledger_report(view)
+        assert [gate["outstanding"] for gate in late["gates"]] == [[] for _ in late["gates"]]
+    assert [(r["status"], r["noted_at"], r["age"], r["tier"]) for r in early["rows"]] == [
+        ("in_progress", 1, 1, "window"),
+        ("pending", 1, 1, "window"),
+    ]
+    assert [(r["status"], r["coarse"], r["noted_at"], r["last_seen"]) for r in late["rows"]] == [
+        ("completed", "unchecked", 1, 4),
+        ("completed", "unchecked", 1, 4),
+    ]
+    assert late["survival"]["values"] == 0
+    assert late["notes_share"] == 0.5

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from conftest import WIDE, running
 
 from ctxview.ingest import open_trace
@@ -54,3 +56,22 @@ async def test_a_broken_ledger_file_is_said_and_not_a_crash(tmp_path):
         await s.press("L")
         await s.settle()
         assert "line 1: not JSON" in s.text()
+
+
+async def test_items_of_work_show_their_status(tmp_path):
+    call = {"id": "c1", "type": "function"}
+    call["function"] = {"name": "TodoWrite", "arguments": '{"todos": [{"content": "Ship it", "status": "pending"}]}'}
+    messages = [
+        {"role": "user", "content": "Go"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "ok"},
+        {"role": "assistant", "content": "Soon."},
+    ]
+    trace = tmp_path / "t.json"
+    trace.write_text(json.dumps(messages))
+    async with running(open_trace=lambda p: open_trace([str(trace)], p, cache=False), size=WIDE) as s:
+        await s.press("L")
+        await s.settle()
+        assert "☐ pending" in s.text()
+        assert "Ship it" in s.text()
+        assert "by the end" not in s.text()

@@ -98,9 +98,9 @@ class TaskList:
         return changed
 
     def _call(self, block: Block, n: int) -> bool:
-        name = _tail(block.tool)
-        if name not in _LISTS and name not in ("TaskCreate", "TaskUpdate"):
+        if not keeps_tasks(block.tool):
             return False
+        name = _tail(block.tool)
         if block.call_id is not None:
             if block.call_id in self._calls:
                 return False  # the same call, written again by a resume
@@ -170,6 +170,12 @@ class TaskList:
             for place, (mark, words) in enumerate(marks, 1)
         }
         return True
+
+
+def keeps_tasks(tool: str | None) -> bool:
+    """Whether calls of this tool write the list."""
+    name = _tail(tool)
+    return name in _LISTS or name in ("TaskCreate", "TaskUpdate")
 
 
 def _tail(tool: str | None) -> str:
