@@ -224,7 +224,7 @@ class _Reader:
             lane.inherit()
             return
         model = as_str(message.get("model")) or None
-        if lane.starts(key):
+        if lane.index.starts(key):
             yield from lane.advance(node.parent)
             yield from lane.drop_thinking(keeps_thinking(model))
             version = as_str(value.get("version"))
@@ -238,11 +238,11 @@ class _Reader:
                 missing=lane.missing,
             )
         stop = as_str(message.get("stop_reason")) or None
-        known = lane.usage(key)
+        known = lane.index.usage(key)
         stopped = stop is not None or (known is not None and not known.partial)
         usage = merge_usage(known, anthropic_usage(message.get("usage")), stopped=stopped)
         if usage != known or stop is not None:
-            lane.report(key, usage)
+            lane.index.report(key, usage)
             yield CallEnd(lane.session, key, usage, stop)
 
     def _is_copied(self, key: str, node: Node, value: dict[str, Any]) -> bool:
