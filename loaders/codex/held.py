@@ -163,20 +163,6 @@ def _text_only(text: str) -> Item:
     return Item("user", (Part("user", "user", text),))
 
 
-def rolled_back(window: Sequence[Held], turns: int) -> list[Held]:
-    """What leaves when the person takes back their last turns, and the context just above the cut with it.
-
-    What came before their first message stays.
-    """
-    starts = [i for i, held in enumerate(window) if held.tag == "user"]
-    if turns <= 0 or not starts:
-        return []
-    cut = starts[0] if turns >= len(starts) else starts[-turns]
-    while cut > starts[0] and window[cut - 1].tag == "context":
-        cut -= 1
-    return list(window[cut:])
-
-
 def without_call(window: Sequence[Held]) -> Iterator[Held]:
     """Results whose call does not stand before them: the client does not send them."""
     calls: set[str] = set()

@@ -11,12 +11,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ctxview.loaders.codex.blocks import At, block_of, not_typed, summary_item, title_in
-from ctxview.loaders.codex.held import Held, Kept, replaced, rolled_back, summarised, with_summary, without_call
+from ctxview.loaders.codex.held import Held, Kept, replaced, summarised, with_summary, without_call
 from ctxview.loaders.codex.items import Item, Part, item_of
 from ctxview.loaders.codex.responses import Responses
 from ctxview.loaders.codex.survey import Plan, instructions_of
 from ctxview.loaders.codex.truncate import Policy, policy_of, shortened
 from ctxview.loaders.codex.usage import Meter, Report
+from ctxview.loaders.codex.window import Window
 from ctxview.loaders.shapes import as_count, as_dict, as_str
 from ctxview.model import (
     AT_END,
@@ -46,7 +47,9 @@ class Thread:
         """Whether the records being read are a copy of the parent's."""
         self._start = start
         self.session = start.session
-        self._window: list[Held] = []
+        self._window = Window()
+        self._replaced = Window()
+        """While a compaction is read: the window before it."""
         self._responses = Responses()
         self._call = ""
         """Id of the newest call."""
@@ -54,14 +57,8 @@ class Thread:
         self._model: str | None = None
         self._policy: Policy | None = None
         self._system: str | None = None
-        self._unanswered: dict[str, Held] = {}
-        self._tools: dict[str, str | None] = {}
-        """Tool by call id."""
         self._made_up: dict[str, Held] = {}
         """Results that the client put in, by call id."""
-        self._hides_thinking = 0
-        """Items in the window whose thinking was not recorded."""
-        self._hides_summary = 0
         self._missing: list[str] = ["tools"]
         self._prompt: int | None = None
         """The newest call's prompt."""
@@ -114,20 +111,20 @@ class Thread:
             elif self._responses.output():
                 yield from self._begin_call(at)
             message = self._call if item.is_output else at.stem
-        self._enter((yield from self._add(item, at, message)))
+        held = yield from self._add(item, at, message)
+        if held is not None:
+            self._window.enter(held)
 
     def _add(self, item: Item, at: At, message: str, place: Place = AT_END) -> Generator[Event, None, Held | None]:
         """An item's blocks; what they make of the window, or None for a result whose call is gone."""
-        lost = False
-        if item.tag == "result":
-            lost = item.call_id not in self._tools
-            if item.call_id is not None:
-                self._unanswered.pop(item.call_id, None)
-                yield from self._take_back(item.call_id)
+        call = self._call_of(item)
+        tool = None if call is None else call.tool
+        lost = item.tag == "result" and call is None
+        if call is not None and place == AT_END:  # a compaction says itself which results stay
+            yield from self._take_back(item.call_id)
         # what a compaction put there was shortened before
         sent = self._shortened(item) if place == AT_END else item
         held = self._hold(sent, at.stem)
-        tool = self._tools.get(item.call_id or "") if item.tag == "result" else None
         for name, part, form in zip(held.ids, item.parts, sent.parts):
             hidden = self.plan.thinking.get(at.number) if part.kind == "thinking" and part.note else None
             block = block_of(self.session, part, name, item, at, message, tool, self.inherits, hidden)
@@ -145,15 +142,15 @@ class Thread:
                 yield self._edit("replace", name, "truncation-policy", reason, text=form.text)
         return None if lost else held
 
-    def _enter(self, held: Held | None) -> None:
-        if held is not None:
-            self._window.append(held)
-            self._hides_thinking += held.hides_thinking
-            self._hides_summary += held.hides_summary
+    def _call_of(self, item: Item) -> Held | None:
+        """The call that a result answers, in the window or in the one that a compaction replaces."""
+        if item.tag != "result":
+            return None
+        return self._window.call(item.call_id) or self._replaced.call(item.call_id)
 
     def _hold(self, item: Item, stem: str) -> Held:
         ids = tuple(stem if len(item.parts) == 1 else f"{stem}.{i}" for i in range(len(item.parts)))
-        held = Held(
+        return Held(
             tag=item.tag,
             ids=ids,
             key=item.key,
@@ -167,11 +164,6 @@ class Thread:
             hides_thinking=any(part.kind == "thinking" and part.note is not None for part in item.parts),
             hides_summary=any(part.kind == "summary" and part.note is not None for part in item.parts),
         )
-        if held.is_call and held.call_id is not None:
-            self._tools[held.call_id] = held.tool
-            if held.answered:
-                self._unanswered[held.call_id] = held
-        return held
 
     def _shortened(self, item: Item) -> Item:
         """A result as it is sent, by the turn's policy."""
@@ -207,9 +199,9 @@ class Thread:
         yield from self._answer(at)
         self._call = f"call-{at.stem}"
         missing = list(self._missing)
-        if self._hides_thinking:
+        if self._window.hides_thinking:
             missing.append("thinking")
-        if self._hides_summary:
+        if self._window.hides_summary:
             missing.append("summary")
         yield Call(
             session=self.session,
@@ -223,14 +215,15 @@ class Thread:
 
     def _answer(self, at: At) -> Iterator[Event]:
         """What the client does before it sends: no call goes without a result."""
-        if not self._unanswered:
+        if not self._window.unanswered:
             return
-        waiting = {id(held): call_id for call_id, held in self._unanswered.items()}
-        first, looked_for = len(self._window), len(waiting)
+        window = self._window.items
+        waiting = {id(held): call_id for call_id, held in self._window.unanswered.items()}
+        first, looked_for = len(window), len(waiting)
         while looked_for and first:  # from the end, where they mostly are
             first -= 1
-            looked_for -= id(self._window[first]) in waiting
-        window, tail = self._window, self._window[first:]
+            looked_for -= id(window[first]) in waiting
+        tail = window[first:]
         del window[first:]
         for held in tail:
             window.append(held)
@@ -242,12 +235,11 @@ class Thread:
             block = block_of(self.session, part, name, item, replace(at, time=None), name)
             yield replace(block, place=Place("after", held.ids[-1]), inserted=True)
             self._made_up[call_id] = Held("result", (name,), item.key, hash(ABORTED), call_id=call_id)
-            window.append(self._made_up[call_id])
-        self._unanswered.clear()
+            self._window.enter(self._made_up[call_id])
 
-    def _take_back(self, call_id: str) -> Iterator[Event]:
+    def _take_back(self, call_id: str | None) -> Iterator[Event]:
         """A result came after all: the client no longer sends its own in the place of it."""
-        held = self._made_up.pop(call_id, None)
+        held = self._made_up.pop(call_id or "", None)
         if held is not None:
             self._window.remove(held)
             yield self._edit("drop", held.ids[0], "late-result", "the result came after all")
@@ -261,22 +253,22 @@ class Thread:
         message = as_str(payload.get("message"))
         if isinstance(history, list):
             items = [item for value in history if (item := item_of(as_dict(value))) is not None]
-            kept = replaced(self._window, items)
-            if self._window:
-                kept = with_summary(self._window, items, kept)
+            kept = replaced(self._window.items, items)
+            if self._window.items:
+                kept = with_summary(self._window.items, items, kept)
             if (items or message) and not any(entry.tag == "summary" for entry in kept):
                 kept.append(Kept(new=summary_item(message)))
         else:
-            kept = [*summarised(self._window), Kept(new=summary_item(message))]
+            kept = [*summarised(self._window.items), Kept(new=summary_item(message))]
         yield from self._replace_window(kept, payload, at)
 
     def _replace_window(self, kept: Sequence[Kept], payload: dict[str, Any], at: At) -> Iterator[Event]:
         staying = {id(k.old) for k in kept if k.old is not None}
-        gone = [held for held in self._window if id(held) not in staying]
+        gone = [held for held in self._window.items if id(held) not in staying]
         edits = [self._edit("drop", name, "compact", "compacted away") for held in gone for name in held.ids]
         edits += [edit for entry in kept for edit in self._lose_images(entry)]
-        had = bool(self._window)
-        self._window = []
+        had = bool(self._window.items)
+        self._replaced, self._window = self._window, Window()
         if had and not self.inherits:
             yield Cut(
                 session=self.session,
@@ -300,26 +292,21 @@ class Thread:
                 here = replace(at, stem=f"{at.stem}.{number}")
                 held = yield from self._add(not_typed(entry.new) if had else entry.new, here, here.stem, place)
             if held is not None:
-                self._window.append(held)
+                self._window.enter(held)
                 last = held.ids[-1]
+        self._replaced = Window()
         yield from self._settle()
 
     def _settle(self) -> Iterator[Event]:
-        """After a cut: results without their call leave, and what is known of the window is gathered anew."""
-        lost = list(without_call(self._window))
+        """After a compaction: results without their call leave."""
+        lost = list(without_call(self._window.items))
         gone = set(map(id, lost))
-        self._window = [held for held in self._window if id(held) not in gone]
+        self._window = Window(held for held in self._window.items if id(held) not in gone)
         for held in lost:
             for block in held.ids:
                 yield self._edit("drop", block, "lost-call", "the client does not send a result without its call")
-        results = {held.call_id for held in self._window if held.tag == "result"}
-        calls = {held.call_id: held for held in self._window if held.is_call and held.call_id is not None}
-        self._unanswered = {call: held for call, held in calls.items() if held.answered and call not in results}
-        standing = set(map(id, self._window))
+        standing = set(map(id, self._window.items))
         self._made_up = {call: held for call, held in self._made_up.items() if id(held) in standing}
-        self._tools = {call: held.tool for call, held in calls.items()}
-        self._hides_thinking = sum(held.hides_thinking for held in self._window)
-        self._hides_summary = sum(held.hides_summary for held in self._window)
 
     def _lose_images(self, entry: Kept) -> Iterator[Edit]:
         """An old item in a form without images leaves them."""
@@ -354,11 +341,13 @@ class Thread:
 
     def rolled_back(self, turns: Any, at: At) -> Iterator[Event]:
         """The person took back their last turns."""
-        gone = rolled_back(self._window, as_count(turns) or 0)
+        gone = self._window.roll_back(as_count(turns) or 0)
         if not gone:
             return
-        self._window = self._window[: -len(gone)]
         self._responses.end()
+        for held in gone:
+            if held.call_id is not None and self._made_up.get(held.call_id) is held:
+                del self._made_up[held.call_id]
         edits = tuple(
             self._edit("drop", name, "rewind", "the person took this turn back") for held in gone for name in held.ids
         )
@@ -366,7 +355,6 @@ class Thread:
             yield from edits
         else:
             yield Cut(self.session, at.stem, "rewind", at.origin, edits=edits)
-        yield from self._settle()
 
     def _edit(
         self, action: Action, block: str, rule: str, reason: str, *, place: Place | None = None, text: str | None = None

@@ -340,6 +340,24 @@ def test_late_result_takes_the_place_of_the_made_up_one(tmp_path: Path) -> None:
         assert windows(trace)[2] == ["Go.", '{"a": 1}', "Stop.", "Ok.", "late"]
 
 
+def test_a_compaction_that_names_two_results_of_a_call_keeps_the_one_the_client_made_up(tmp_path: Path) -> None:
+    asked, cut_off = call("shell", "c"), result("c", "aborted")
+    lines = [meta(), message("user", "Go."), asked, message("user", "Stop."), message("assistant", "Ok."),
+             compacted(message("user", "Go."), asked, result("c", "found"), cut_off), message("user", "More."),
+             message("assistant", "2")]  # fmt: skip
+    with opened(tmp_path, *lines) as trace:
+        sent = windows(trace)[2]
+        assert sent[:4] == ["Go.", '{"a": 1}', "found", "aborted"]
+
+
+def test_a_rollback_that_takes_back_a_result_leaves_its_call_to_the_client_to_answer(tmp_path: Path) -> None:
+    lines = [meta(), message("user", "Go."), call("shell", "c"), message("user", "Well?"), result("c", "found"),
+             message("assistant", "1"), event("thread_rolled_back", num_turns=1), message("user", "Now?"),
+             message("assistant", "2")]  # fmt: skip
+    with opened(tmp_path, *lines) as trace:
+        assert windows(trace)[-2] == ["Go.", '{"a": 1}', "aborted", "Now?"]
+
+
 def test_result_without_its_call_is_not_sent() -> None:
     (block,) = of(Block, load(meta(), result("c9", "whose?")))
     assert not block.enters

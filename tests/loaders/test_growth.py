@@ -86,6 +86,17 @@ def codex_calls_without_results(n: int) -> Iterator[Line]:
         yield {"timestamp": "2026-01-01T00:00:00Z", "type": "response_item", "payload": said}
 
 
+def codex_rollbacks(n: int) -> Iterator[Line]:
+    def said(role: str, text: str) -> Line:
+        return {"type": "response_item", "payload": {"type": "message", "role": role, "content": text}}
+
+    for i in range(n // 6):
+        call = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": f"c{i}"}
+        yield from (said("user", f"go on {i}"), said("assistant", f"done {i}"), said("user", f"and {i}"))
+        yield from ({"type": "response_item", "payload": call}, said("assistant", f"no {i}"))
+        yield {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}}
+
+
 def _steps(loader: Loader, lines: Iterator[Line]) -> int:
     """Lines of the loaders' code that reading takes."""
     data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
@@ -116,13 +127,14 @@ def _steps(loader: Loader, lines: Iterator[Line]) -> int:
         one_response_of_many_lines,
         the_same_words_at_one_moment,
         codex_calls_without_results,
+        codex_rollbacks,
     ],
 )
 def test_four_times_the_log_takes_four_times_the_steps(
     log: Callable[[int], Iterator[Line]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree, "MANY", 20)
-    loader = CODEX if log is codex_calls_without_results else CLAUDE_CODE
+    loader = CODEX if log.__name__.startswith("codex") else CLAUDE_CODE
     assert _steps(loader, log(600)) <= 4.5 * _steps(loader, log(150))
 
 
