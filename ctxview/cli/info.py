@@ -24,7 +24,8 @@ def command(trace: Named, as_json: bool) -> None:
 
     with trace.open() as opened:
         report = info_report(opened)
-        elsewhere = [i for i in opened.issues if i.file not in {f["path"] for f in report["files"]}]
+        paths = {f["path"] for f in report["files"]}
+        elsewhere = [i for i in opened.issues if i.file not in paths]
     if as_json:
         print_json(report)
         return

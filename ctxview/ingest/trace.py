@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -37,12 +37,17 @@ class Trace:
         if session not in self._views:
             view = self.store.view(session)
             if self._sidecar is not None:
-                marks = sidecar.read(self._sidecar).marks(session)
-                if marks:
-                    ids = {b.id: (b.n, b.turn) for b in view.blocks}
-                    view.facts = replace(view.facts, pins=sidecar.apply(view.facts.pins, marks, ids))
+                _mark(view, sidecar.read(self._sidecar))
             self._views[session] = view
         return self._views[session]
+
+    def views(self) -> Iterator[SessionView]:
+        """Every session, in no order; they are read together and not held, for what goes through all of them."""
+        beside = None if self._sidecar is None else sidecar.read(self._sidecar)
+        for view in self.store.views():
+            if beside is not None:
+                _mark(view, beside)
+            yield view
 
     def pin(self, session_id: str | None, block_id: str, pinned: bool | None) -> SessionView:
         """Pin a block by hand, unpin it whatever rule pinned it, or (None) let the rules decide again.
@@ -83,6 +88,14 @@ class Trace:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _mark(view: SessionView, beside: sidecar.Sidecar) -> None:
+    """Give a session the pins that were made by hand."""
+    marks = beside.marks(view.row.session)
+    if marks:
+        ids = {b.id: (b.n, b.turn) for b in view.blocks}
+        view.facts = replace(view.facts, pins=sidecar.apply(view.facts.pins, marks, ids))
 
 
 def _some(ids: Sequence[str]) -> str:

@@ -8,18 +8,22 @@ from statistics import median
 from typing import Any
 
 from ctxview.ingest import Trace
-from ctxview.model import FileRow, SessionRow
+from ctxview.model import FileRow, IssueRow
 from ctxview.window import SessionView
 
 
 def info_report(trace: Trace) -> dict[str, Any]:
+    issues: dict[PurePath, list[IssueRow]] = {}
+    for issue in trace.issues:
+        issues.setdefault(PurePath(issue.file), []).append(issue)
+    sessions = {view.row.session: _session(view) for view in trace.views()}
     return {
-        "files": [_file(trace, row) for row in trace.files],
-        "sessions": [_session(row, trace.view(row.session)) for row in trace.sessions],
+        "files": [_file(row, issues.get(PurePath(row.path), ())) for row in trace.files],
+        "sessions": [sessions[row.session] for row in trace.sessions],
     }
 
 
-def _file(trace: Trace, row: FileRow) -> dict[str, Any]:
+def _file(row: FileRow, issues: Iterable[IssueRow]) -> dict[str, Any]:
     return {
         "path": row.path,
         "format": row.format,
@@ -30,16 +34,12 @@ def _file(trace: Trace, row: FileRow) -> dict[str, Any]:
         "known": dict(row.known),
         "unknown": dict(row.unknown),
         "unreadable": row.unreadable,
-        "issues": [
-            {"line": i.line, "byte": i.byte, "severity": i.severity, "reason": i.reason}
-            for i in trace.issues
-            if PurePath(i.file) == PurePath(row.path)
-        ],
+        "issues": [{"line": i.line, "byte": i.byte, "severity": i.severity, "reason": i.reason} for i in issues],
     }
 
 
-def _session(row: SessionRow, view: SessionView) -> dict[str, Any]:
-    peak = view.peak
+def _session(view: SessionView) -> dict[str, Any]:
+    row, peak = view.row, view.peak
     tokens, source = view.occupancy()
     return {
         "id": row.session,

@@ -35,45 +35,53 @@ R = TypeVar(
 
 BLOCKS: Final = """
     SELECT n, id, message, role, kind, tool, call_id, is_error, content, tokens, estimated, chars, preview, turn, file,
-        line, origin_id, "at", injected, inherited, human, inserted, note, image
-    FROM blocks WHERE session_n = ?
+        line, origin_id, "at", injected, inherited, human, inserted, note, image, session_n
+    FROM blocks WHERE session_n BETWEEN ? AND ?
 """
 TURNS: Final = """
     SELECT turn, call, model, client, "at", fidelity, missing, input, cache_read, cache_write, output, reasoning,
-        output_partial, stop_reason, error, inherited, file, line
-    FROM turns WHERE session_n = ?
+        output_partial, stop_reason, error, inherited, file, line, session_n
+    FROM turns WHERE session_n BETWEEN ? AND ?
 """
 SPANS: Final = """
-    SELECT block, pos, start, "end", form, content, tokens, ended_by FROM spans WHERE session_n = ?
+    SELECT block, pos, start, "end", form, content, tokens, ended_by, session_n
+    FROM spans WHERE session_n BETWEEN ? AND ?
 """
 EDITS: Final = """
-    SELECT n, turn, layer, rule, reason, block, action, "at", CASE WHEN len(covers) > 0 THEN covers END, evidence, cut
-    FROM edits WHERE session_n = ?
+    SELECT n, turn, layer, rule, reason, block, action, "at", CASE WHEN len(covers) > 0 THEN covers END, evidence, cut,
+        session_n
+    FROM edits WHERE session_n BETWEEN ? AND ?
 """
 CUTS: Final = """
-    SELECT n, turn, kind, trigger, before, after, dropped, kept, summary_tokens, file, line
-    FROM cuts WHERE session_n = ?
+    SELECT n, turn, kind, trigger, before, after, dropped, kept, summary_tokens, file, line, session_n
+    FROM cuts WHERE session_n BETWEEN ? AND ?
 """
 AUDIT: Final = """
-    SELECT start, "end", factor, constant, steps, median_error, p95_error, model FROM audit WHERE session_n = ?
+    SELECT start, "end", factor, constant, steps, median_error, p95_error, model, session_n
+    FROM audit WHERE session_n BETWEEN ? AND ?
 """
 PINS: Final = """
-    SELECT block, kind, evidence, rule, since, until, priority, quote FROM pins WHERE session_n = ? ORDER BY rowid
+    SELECT block, kind, evidence, rule, since, until, priority, quote, session_n
+    FROM pins WHERE session_n BETWEEN ? AND ? ORDER BY rowid
 """
 OBSERVATIONS: Final = """
-    SELECT block, key, effect, turn, since, call, first, last, content, evidence, rule
-    FROM observations WHERE session_n = ? ORDER BY rowid
+    SELECT block, key, effect, turn, since, call, first, last, content, evidence, rule, session_n
+    FROM observations WHERE session_n BETWEEN ? AND ? ORDER BY rowid
 """
 CHANGES: Final = """
-    SELECT block, key, since, state, because, reason FROM changes WHERE session_n = ? ORDER BY rowid
+    SELECT block, key, since, state, because, reason, session_n
+    FROM changes WHERE session_n BETWEEN ? AND ? ORDER BY rowid
 """
 SESSIONS: Final = """
     SELECT session, parent, parent_call, agent, format, client, title, cwd, "limit", joins_roles, started, ended
     FROM sessions ORDER BY place
 """
-SESSION: Final = """
-    SELECT session, parent, parent_call, agent, format, client, title, cwd, "limit", joins_roles, started, ended
-    FROM sessions WHERE n = ?
+SESSIONS_BETWEEN: Final = """
+    SELECT session, parent, parent_call, agent, format, client, title, cwd, "limit", joins_roles, started, ended, n
+    FROM sessions WHERE n BETWEEN ? AND ?
+"""
+SIZES: Final = """
+    SELECT s.n, count(b.session_n) FROM sessions s LEFT JOIN blocks b ON b.session_n = s.n GROUP BY s.n ORDER BY s.n
 """
 AMEND_USAGE: Final = """
     UPDATE turns SET input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?, output_partial = ?

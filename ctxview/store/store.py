@@ -6,21 +6,17 @@ literal and every value a parameter; a test reads this package to make sure.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import chain
-from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import duckdb
 
 from ctxview import __version__
 from ctxview.annotate import Facts
-from ctxview.annotate.note_rules import NoteRules
 from ctxview.errors import UsageError
 from ctxview.model import BlockRow, CallEnd, CutRow, EditRow, FileRow, IssueRow, SessionRow, SpanRow, Stretch, TurnRow
 from ctxview.quiet import no_collection
@@ -41,6 +37,7 @@ from ctxview.store.connect import (
     script,
 )
 from ctxview.store.query import MOST_ROWS, MOST_SECONDS, Answer, ask
+from ctxview.store.views import runs, views
 from ctxview.text import replace_surrogates
 from ctxview.window import SessionView
 
@@ -48,12 +45,8 @@ _BATCH: Final = 50_000
 """Rows that wait in memory for one insert."""
 _VECTOR: Final = 2_048
 """Rows that DuckDB packs at once: it holds all their texts meanwhile."""
-_FETCHED: Final = 2_048
-"""Rows that are fetched at once."""
 _BATCH_CHARS: Final = 16_000_000
 """The same for text, in characters."""
-
-Made = TypeVar("Made")
 
 
 class Store:
@@ -369,44 +362,19 @@ class Store:
         """A session's rows with its recorded spans. Raises UsageError when the store has no such session."""
         with no_collection(), self._cursor() as cursor:
             cursor.begin()  # one state of the database, whatever is being written meanwhile
-
-            def batches(query: str) -> Iterator[list[r.Values]]:
-                """A few at a time, so that they and what is made of them do not stand in memory together."""
-                cursor.execute(query, [n])
-                while batch := cursor.fetchmany(_FETCHED):
-                    yield batch
-
-            def rows(query: str) -> Iterator[r.Values]:
-                return chain.from_iterable(batches(query))
-
-            def in_order(made: list[Made], field: str) -> list[Made]:
-                """Rows mostly lie in order, which makes it cheaper here than in SQL."""
-                return sorted(made, key=attrgetter(field))
-
             found = cursor.execute(r.NUMBER, [replace_surrogates(session_id)[0]]).fetchone()
             if found is None:
                 raise UsageError(f"no session {session_id!r}", "see `ctxview info` for the sessions of a trace")
-            n = found[0]
-            thresholds = cursor.execute(r.STALE_AFTER).fetchone()
-            notes = cursor.execute(r.NOTE_RULES).fetchone()
-            return SessionView(
-                row=r.sessions(rows(r.SESSION))[0],
-                turns=in_order(r.turns(rows(r.TURNS)), "turn"),
-                blocks=r.blocks(batches(r.BLOCKS)),
-                spans=r.spans(batches(r.SPANS)),
-                edits=r.edits(batches(r.EDITS)),
-                cuts=in_order(r.cuts(rows(r.CUTS)), "n"),
-                audit=r.stretches(rows(r.AUDIT)),
-                facts=Facts(
-                    tuple(r.pins(rows(r.PINS))),
-                    tuple(r.observations(rows(r.OBSERVATIONS))),
-                    tuple(r.changes(rows(r.CHANGES))),
-                    json.loads(thresholds[0]) if thresholds else None,
-                    NoteRules.from_json(notes[0]) if notes else NoteRules(),
-                ),
-                texts=self.text,
-                texts_many=self.texts,
-            )
+            [view] = views(cursor, found[0], found[0], self.text, self.texts)
+            return view
+
+    def views(self) -> Iterator[SessionView]:
+        """The view of every session, in no order; many small ones are read together."""
+        for first, last in runs(self._all(r.SIZES)):
+            with no_collection(), self._cursor() as cursor:
+                cursor.begin()
+                together = views(cursor, first, last, self.text, self.texts)
+            yield from together
 
     # ---------------------------------------------------------------- details
 
