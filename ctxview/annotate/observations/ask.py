@@ -42,6 +42,22 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class GitStep:
+    """What a command line has git do with changes that are in no commit."""
+
+    action: Literal["settle", "stash", "unstash", "forget"]
+    """Commit or discard them, put them away, bring them back, or forget what was put away."""
+    paths: tuple[str, ...] = ()
+    """Full paths of the files and folders it is about; empty for all."""
+    nth: int | None = 0
+    """Which of the stashes, 0 being the newest; None for all."""
+    keeps: bool = False
+    """What is brought back stays put away, too."""
+    undone: bool = False
+    """The same line brings back what it puts away, and shows no file in between."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """A tool call in this module's words. Without targets it is an event."""
 
@@ -57,6 +73,8 @@ class Ask:
     """Where the shell stands afterwards; None when it stays."""
     sweep: str | None = None
     """Why any file under version control may have changed."""
+    git: tuple[GitStep, ...] = ()
+    """What becomes of changes that are in no commit, in the order of the command line."""
     removed: tuple[str, ...] = ()
     """Folders that were removed with all in them."""
 

@@ -30,6 +30,7 @@ from ctxview.annotate.observations.seen import (
 )
 from ctxview.annotate.observations.shell import fenced_command, shell_ask
 from ctxview.annotate.observations.standing import Standing
+from ctxview.annotate.observations.worktree import WorkTree
 from ctxview.model import Block, Effect, Evidence, Observation, ResourceChange
 
 _READ_LIMIT: Final = 2000
@@ -58,6 +59,7 @@ class ObservationFinder:
         self._rules = rules
         self._found: list[Observation] = []
         self._standing = Standing(rules.dependencies)
+        self._worktree = WorkTree(self._standing)
         self._pending: dict[str | None, _Pending] = {}
         self._answers = False
         """Whether the log holds tool results."""
@@ -147,6 +149,7 @@ class ObservationFinder:
             self.cwd = payload.cwd
         self._modified(pending, block.text, n, turn)
         if block.is_error or payload.exit not in (None, 0) or results.failed(block.text):
+            self._worktree.failed(ask.git, ask.cwd or self.cwd, block.text, n, turn)
             return
         if ask.cwd is not None and payload.cwd is None and pending.keeps_folder:
             self.cwd = ask.cwd
@@ -163,6 +166,7 @@ class ObservationFinder:
                 self._shell_read(pending, target, shown, n, turn)
         if ask.sweep is not None and not shown.lstrip().startswith("Already on"):
             self._standing.sweep(ask.cwd or self.cwd, turn + 1, n, ask.sweep, tracked=True)
+        self._worktree.follow(ask.git, ask.cwd or self.cwd, shown, n, turn)
         for folder in ask.removed:
             self._standing.sweep(folder, turn + 1, n, "removed with its folder")
         if not reads and not (ask.targets and ask.silent) and not self._window(pending, shown, n, turn):
@@ -333,6 +337,8 @@ class ObservationFinder:
             n, key, effect, turn, turn + 1, None, first, last, text.hash if text else None, "stated", rule
         )
         self._found.append(row)
+        if effect == "change":
+            self._worktree.change(key)
         self._standing.add(row, spans, text)
 
     def _seen(self, pending: _Pending, target: Target, spans: Spans, text: Text | None, n: int, turn: int) -> None:
@@ -350,6 +356,10 @@ class ObservationFinder:
         """A write or an edit is confirmed, by block `ack` where that says no more than so."""
         text = target.text
         hashed = text.hash if text else None
+        if target.rule in ("git checkout", "git restore"):
+            self._worktree.restore(target.key)
+        else:
+            self._worktree.change(target.key)
         self._stand(pending.n, target, pending, turn, spans, text, hashed, rule=target.rule, evidence=evidence)
         if ack is not None:
             self._add(

@@ -34,6 +34,7 @@ _NOT_THERE: Final = lazy(
     r"(?:No such file or directory|Is a directory|Permission denied|cannot open [^\n]*for reading|can't read [^\n]*)$",
     re.MULTILINE,
 )
+_CHANGED: Final = lazy(r"^(?:\t| {8})(?:modified|deleted|new file): +([^\n]+)$", re.MULTILINE)
 _EXIT_HEAD: Final = lazy(r"(?:Exit code:?|Process exited with code|exit status)\s*(-?\d+)", re.IGNORECASE)
 _EXIT_TAIL: Final = lazy(
     r"\n?\[(?:The )?[Cc]ommand (?:completed|finished|execution failed)[^\n\]]* exit code (-?\d+)[^\n]*"
@@ -163,6 +164,21 @@ def _codex_json(text: str) -> Payload:
     metadata = value.get("metadata")
     code = metadata.get("exit_code") if isinstance(metadata, dict) else None
     return Payload(output if isinstance(output, str) else text, code if isinstance(code, int) else None)
+
+
+def says_stashed(text: str) -> bool:
+    """Whether git put changes away and did not bring them back."""
+    return "Saved working directory and index state" in text and "Dropped refs/stash" not in text
+
+
+def says_nothing_stashed(text: str) -> bool:
+    """Whether git found nothing to put away."""
+    return "No local changes to save" in text
+
+
+def changed_files(text: str) -> list[str]:
+    """The files that git lists as changed, by their paths from the folder it was run in."""
+    return [match[1].strip() for match in _CHANGED.finditer(text)]
 
 
 def not_there(text: str) -> bool:

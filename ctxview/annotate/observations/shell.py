@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from ctxview.annotate.observations.ask import Ask, Target, names
+from ctxview.annotate.observations.ask import Ask, GitStep, Target, names
 from ctxview.annotate.observations.keys import file_key, full_path
 from ctxview.annotate.observations.patches import BEGIN, patch_targets
 from ctxview.annotate.observations.seen import Span, Spans, text_of
@@ -38,7 +38,9 @@ _COMMANDS: Final = names(
 )
 _FILE_NAME: Final = lazy(r"\w\.[A-Za-z]\w{0,4}$")
 """A word after `git checkout` that names a file and no branch."""
-_GIT: Final = lazy(r"git\b[^;&|\n]*\b(?:checkout|restore|switch|reset|stash|rm|mv)\b")
+_STASHES: Final = names("push save pop apply drop clear list show create store branch")
+_NUMBER: Final = lazy(r"\d{1,4}")
+_GIT: Final = lazy(r"git\b[^;&|\n]*\b(?:checkout|restore|switch|reset|stash|commit|rm|mv)\b")
 
 
 def _matters(line: str) -> bool:
@@ -61,6 +63,9 @@ class _Reading:
     """Pipelines that print something."""
     absent: list[str] = field(default_factory=list)
     sweep: str | None = None
+    git: list[GitStep] = field(default_factory=list)
+    before_stash: int = 0
+    """Targets that stand before the newest `git stash`."""
     removed: list[str] = field(default_factory=list)
     values: dict[str, Word] = field(default_factory=dict)
     moved: bool = False
@@ -105,6 +110,7 @@ def shell_ask(line: str, cwd: str | None, depth: int = 0) -> Ask:
         absent=tuple(reading.absent),
         cwd=reading.cwd if reading.moved else None,
         sweep=reading.sweep,
+        git=tuple(reading.git),
         removed=tuple(reading.removed),
     )
 
@@ -192,6 +198,7 @@ def _nest(command: Command, reading: _Reading, depth: int) -> bool:
     reading.targets += inner.targets
     reading.absent += inner.absent
     reading.sweep = reading.sweep or inner.sweep
+    reading.git += inner.git
     reading.removed += inner.removed
     reading.printing += 0 if inner.silent else 1 if any(t.sole for t in inner.targets) else 2
     return True
@@ -305,10 +312,35 @@ def _git(rest: list[Word], reading: _Reading) -> None:
         reading.sweep = "git switched to another commit"
     elif action == "reset" and "--hard" in options:
         reading.sweep = "git reset the files"
-    elif action == "stash" and (len(rest) < 2 or rest[1] in ("push", "pop", "apply", "save", "-u")):
-        reading.sweep = "git stash changed the files"
+        reading.git.append(GitStep("settle"))
+    elif action == "commit" and "--dry-run" not in options:
+        reading.git.append(GitStep("settle"))
+    elif action == "stash":
+        _stash(rest[1:], reading)
     elif action in ("rm", "mv"):
         _remove_or_move(action, [w for w in rest[1:] if w is None or not w.startswith("-")], reading)
+
+
+def _stash(words: list[Word], reading: _Reading) -> None:
+    verb = words[0] if words and words[0] in _STASHES else "push"
+    plain = [w for w, before in zip(words, [None, *words]) if before not in ("-m", "--message")]
+    plain = [w for w in plain if w is None or not w.startswith("-")]
+    if verb in ("pop", "apply", "drop", "clear"):
+        number = _NUMBER.search(plain[1] or "") if len(plain) > 1 else None
+        nth = None if verb == "clear" else int(number[0]) if number else 0
+        newest = reading.git[-1] if reading.git else None
+        shown = any(target.effect == "read" for target in reading.targets[reading.before_stash :])
+        if verb == "pop" and nth == 0 and newest is not None and newest.action == "stash" and not shown:
+            reading.git[-1] = GitStep("stash", newest.paths, undone=True)
+        else:
+            action: Literal["unstash", "forget"] = "unstash" if verb in ("pop", "apply") else "forget"
+            reading.git.append(GitStep(action, nth=nth, keeps=verb == "apply"))
+    elif verb in ("push", "save"):
+        files = [] if verb == "save" else plain[1:] if words[:1] == ["push"] else plain
+        keys = [reading.key(word) for word in files]
+        known = () if None in keys else tuple(key.removeprefix("file:") for key in keys if key is not None)
+        reading.git.append(GitStep("stash", known))
+        reading.before_stash = len(reading.targets)
 
 
 def _show(commands: list[Command], before: str, reading: _Reading) -> None:

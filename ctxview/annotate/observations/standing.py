@@ -6,7 +6,7 @@ touched. Facts are written once, when they become true, and depend on nothing la
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
@@ -80,6 +80,12 @@ class Standing:
             if type_of(key) == "file" and (folder is None or is_under(key, folder)):
                 for entry in entries:
                     self._make_stale(entry, since, because, reason)
+
+    def outdate(self, keys: Iterable[str], since: int, because: int, reason: str) -> None:
+        """These have changed."""
+        for key in keys:
+            for entry in self._entries.get(key, ()):
+                self._make_stale(entry, since, because, reason)
 
     # ------------------------------------------------------------------------------------------------------- rules
 
