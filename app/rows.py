@@ -187,7 +187,7 @@ class Run:
     stack: str
     peak: int
     input: int
-    billed: int
+    billed: int | None
     saved: int
     cuts: int
     cache_busts: int

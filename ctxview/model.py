@@ -240,6 +240,8 @@ class Cut:
     """Tokens as the log states them; None when it does not."""
     after: int | None = None
     edits: tuple[Edit, ...] = ()
+    unlogged: bool = False
+    """It took from the window what the log does not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,8 +429,8 @@ class CutRow:
     trigger: str | None
     before: int | None
     after: int | None
-    dropped: int
-    """Blocks that left."""
+    dropped: int | None
+    """Blocks that left; None where it took what the log does not hold."""
     kept: int
     """Blocks of the old window that stayed."""
     summary_tokens: int | None

@@ -344,7 +344,8 @@ def kind_room(width: int) -> int:
 def _gone_many(item: GoneMany, paint: Brush, width: int) -> list[Part]:
     words = "left the window here"
     if item.cut is not None:
-        all_of_it = "them" if item.cut.dropped == item.blocks else f"all {item.cut.dropped:,} that were dropped"
+        dropped = item.cut.dropped
+        all_of_it = "them" if dropped in (None, item.blocks) else f"all {dropped:,} that were dropped"
         words = f"left here: {cut_words(item.cut)} · x shows {all_of_it}"
     state, blocks = "cut" if item.cut else "absent", f"{item.blocks:,} blocks"
     parts = _head("-", state, f"{item.tokens:,}", blocks, "dim", paint, width)

@@ -231,7 +231,7 @@ def detail_head(scene: Scene, turn: int, item: Row | None, width: int, pairing: 
         why = cut_words(item.cut) if item.cut else "no cut in the log says why"
         lines: list[Words] = [[(f"✂ {blocks_words(item.blocks)} left before turn {turn:,}", "cut")]]
         facts: list[tuple[str, Words]] = [("tokens", [(f"{item.tokens:,} counted", "text")]), ("cut", [(why, "text")])]
-        if item.cut is not None and item.cut.dropped != item.blocks:
+        if item.cut is not None and item.cut.dropped not in (None, item.blocks):
             rest = "others have rows of their own, came after the last call, or came back"
             facts.append(("of", [(f"{item.cut.dropped:,} that the cut dropped: {rest}", "text")]))
         return lines + _facts(facts, width) + [[], [("x lists them with their texts", "dim")]]

@@ -192,10 +192,12 @@ def _unexplained(view: SessionView) -> list[Trouble]:
 
 
 def _largest_cut(view: SessionView) -> list[Trouble]:
-    cut = max(view.cuts, key=lambda c: c.dropped, default=None)
+    cut = max(view.cuts, key=lambda c: c.dropped or 0, default=None)
     if cut is None:
         return []
     left = f"{blocks_words(cut.dropped)} left" if cut.dropped else "no block left, contents were cleared"
+    if cut.dropped is None:
+        left = "what it took is not in the log"
     return [Trouble(cut.turn, f"largest cut: {left} ({cut_words(cut)})", None)]
 
 

@@ -111,8 +111,11 @@ def loss(scene: Scene, focus: Focus, turn: int) -> Report:
     gone = dropped_by(view, cut)
     lines = [_pair("tokens", _sizes(view, cut))]
     lost = sum(s.tokens for s in gone)
-    lines.append(_pair("dropped", f"{blocks_words(cut.dropped)} · {lost:,} tokens counted", "cut"))
-    if cut.dropped != len(gone):
+    if cut.dropped is None:
+        lines.append(_pair("dropped", "unknown: it took what the log does not hold", "cut"))
+    else:
+        lines.append(_pair("dropped", f"{blocks_words(cut.dropped)} · {lost:,} tokens counted", "cut"))
+    if cut.dropped not in (None, len(gone)):
         lines.append(_pair("", f"{len(gone):,} of them stayed away; the rest came back or was replaced", "dim"))
     unsent = sum(s.start == s.end for s in gone)
     if unsent:

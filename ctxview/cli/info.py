@@ -82,7 +82,7 @@ def _session(s: dict[str, Any]) -> None:
         rows += [
             (
                 str(c["turn"]), c["kind"], one_line(c["trigger"] or "-"), number(c["before"]), number(c["after"]),
-                f"{c['dropped']:,}", f"{c['kept']:,}", number(c["summary_tokens"]) if c["summary_tokens"] else "-",
+                number(c["dropped"]), f"{c['kept']:,}", number(c["summary_tokens"]) if c["summary_tokens"] else "-",
             )
             for c in s["cuts"]
         ]  # fmt: skip

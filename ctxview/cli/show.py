@@ -99,9 +99,10 @@ def _header(name: str, view: SessionView, turn: int, history: bool) -> None:
         if cut.turn == turn:
             before, after = view.cut_sizes(cut)
             trigger = f" ({one_line(cut.trigger)})" if cut.trigger else ""
+            dropped = "dropped unknown" if cut.dropped is None else f"{counted(cut.dropped, 'block')} dropped"
             say(
                 f"✂ {cut.kind}{trigger} just before this turn: {number(before)} → {number(after)} tokens,"
-                f" {counted(cut.dropped, 'block')} dropped, {cut.kept:,} kept"
+                f" {dropped}, {cut.kept:,} kept"
             )
     doubts = {e.reason for e in view.edits_at(turn) if e.action == "tag"} if view.base is None else set()
     for reason in sorted(doubts):

@@ -283,7 +283,8 @@ class SessionBuilder:
         number = len(self._cuts)
         before = len(self._journal)
         dropped = sum(self._edit(edit, number) and edit.action == "drop" for edit in event.edits)
-        self._add_cut(event.kind, event.origin, event.trigger, event.before, event.after, dropped, before - dropped)
+        told = None if event.unlogged else dropped
+        self._add_cut(event.kind, event.origin, event.trigger, event.before, event.after, told, before - dropped)
 
     def _add_cut(
         self,
@@ -292,7 +293,7 @@ class SessionBuilder:
         trigger: str | None,
         before: int | None,
         after: int | None,
-        dropped: int,
+        dropped: int | None,
         kept: int,
     ) -> None:
         self._open_cut = len(self._cuts)

@@ -38,8 +38,9 @@ class TurnCost:
     """What `tokens` is: as the provider counted it, as it was counted here, or a window that was never sent."""
     carried: bool
     """The call has no usage, so what was sent and never logged is that of the newest earlier call that has some."""
-    cached: int
-    """Tokens of the head that the window before had too: counted and sized like `tokens`, no cache was asked."""
+    cached: int | None
+    """Tokens of the head that the window before had too: counted and sized like `tokens`, no cache was asked. None
+    where the log's client took something from the head that was never logged."""
     cuts: int
     headroom: int | None
     """Tokens left to the model's context size, below 0 when it is exceeded; None when that is not known."""
@@ -57,8 +58,8 @@ class TurnCost:
 
     @property
     def hit(self) -> float | None:
-        """Share of the tokens that a prompt cache could give; None for an empty window."""
-        return self.cached / self.tokens if self.tokens else None
+        """Share of the tokens that a prompt cache could give; None for an empty window, and where it is not known."""
+        return self.cached / self.tokens if self.tokens and self.cached is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,14 @@ class Totals:
     mean: int | None
     """Input per turn; None without turns."""
     input: int
-    billed: int
-    """Input with tokens read from and written to a prompt cache weighted by their factors."""
+    billed: int | None
+    """Input with tokens read from and written to a prompt cache weighted by their factors; None where it is not known
+    of some turn how many those are."""
     cuts: int
     saved: int
     """Input of the recorded windows minus this input."""
     cache_busts: int
+    """Those that are certain."""
     orphans: int
     """Blocks that were orphaned in any window that was sent."""
     lost: Mapping[str, int | None]
@@ -146,13 +149,14 @@ def measure(
     cuts: dict[int, int] = {}
     for cut in view.cuts:
         cuts[cut.turn] = cuts.get(cut.turn, 0) + 1
+    unknown = {cut.turn for cut in recorded.cuts if cut.dropped is None}
     limit = recorded.limit
     sizes, rests = view.estimates, view.rests
     turns = []
     billed, busts = 0.0, 0
     for turn in range(1, view.last + 1):
         tokens = sizes[turn]
-        cached = _cached(view, turn, prefixes[turn]) if turn > 1 else 0
+        cached = _cached(view, turn, prefixes[turn]) if turn > 1 else 0  # at most
         billed += cached * read + (tokens - cached) * write
         missed = sizes[turn - 1] - cached
         busts += turn > 1 and missed > BUST_SHARE * sizes[turn - 1] and missed >= BUST_TOKENS
@@ -164,7 +168,7 @@ def measure(
                 tokens=tokens,
                 source=source,
                 carried=0 < told_by < turn,
-                cached=cached,
+                cached=None if turn in unknown else cached,
                 cuts=cuts.get(turn, 0),
                 headroom=None if limit is None else limit - tokens,
                 pins_present=pins.present[turn],
@@ -183,7 +187,7 @@ def measure(
         peak=max((t.tokens for t in turns), default=0),
         mean=round(total / len(turns)) if turns else None,
         input=total,
-        billed=round(billed),
+        billed=round(billed) if all(t.cached is not None for t in turns) else None,
         cuts=sum(t.cuts for t in turns),
         saved=sum(recorded.estimates[1:]) - total,
         cache_busts=busts,

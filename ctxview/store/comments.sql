@@ -135,7 +135,7 @@ COMMENT ON COLUMN cuts.kind IS 'compact, clear, truncate, rewind or unexplained.
 COMMENT ON COLUMN cuts.trigger IS 'manual, auto, or what the log says.';
 COMMENT ON COLUMN cuts.before IS 'Tokens before it, as the log states them.';
 COMMENT ON COLUMN cuts.after IS 'Tokens after it, as the log states them.';
-COMMENT ON COLUMN cuts.dropped IS 'Blocks that left.';
+COMMENT ON COLUMN cuts.dropped IS 'Blocks that left; NULL where it took what the log does not hold.';
 COMMENT ON COLUMN cuts.kept IS 'Blocks of the old window that stayed.';
 COMMENT ON COLUMN cuts.summary_tokens IS 'Counted tokens of the summary it put in; NULL when it put in none.';
 COMMENT ON COLUMN cuts.file IS 'Path of the file that tells of it.';
@@ -229,7 +229,7 @@ COMMENT ON COLUMN v_cuts.trigger IS 'manual, auto, or what the log says.';
 COMMENT ON COLUMN v_cuts.before IS 'Tokens before it, as the log states them.';
 COMMENT ON COLUMN v_cuts.after IS 'Tokens after it, as the log states them.';
 COMMENT ON COLUMN v_cuts.freed IS 'before - after, in tokens.';
-COMMENT ON COLUMN v_cuts.dropped IS 'Blocks that left.';
+COMMENT ON COLUMN v_cuts.dropped IS 'Blocks that left; NULL where it took what the log does not hold.';
 COMMENT ON COLUMN v_cuts.kept IS 'Blocks of the old window that stayed.';
 COMMENT ON COLUMN v_cuts.summary_tokens IS 'Counted tokens of the summary it put in; NULL when it put in none.';
 COMMENT ON COLUMN v_cuts.model IS 'Model of the call at that turn; NULL when none followed.';

@@ -151,7 +151,7 @@ CREATE TABLE cuts (
     trigger        VARCHAR,
     before         BIGINT,
     after          BIGINT,
-    dropped        BIGINT  NOT NULL,
+    dropped        BIGINT,
     kept           BIGINT  NOT NULL,
     summary_tokens BIGINT,
     file           VARCHAR NOT NULL,

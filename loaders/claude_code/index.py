@@ -78,6 +78,10 @@ class Index:
             found = self._owner.get(call)
         return found
 
+    def knows(self, call: str) -> bool:
+        """Whether the log holds a call, or a result of it."""
+        return call in self._results or self.owner(call) is not None
+
     def results(self, call: str) -> Iterable[tuple[Node, str]]:
         """A call's result blocks: their lines and ids."""
         return self._results.get(call, ())

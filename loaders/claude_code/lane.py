@@ -83,6 +83,7 @@ class Lane:
         cleared = [found for call in node.cleared for found in self.index.results(call)]
         attachments = [found for found in map(self.index.line, node.cleared_lines) if found is not None]
         cleared += [(found, block) for found in attachments for block in found.ids]
+        unlogged = len(attachments) < len(node.cleared_lines) or not all(map(self.index.knows, node.cleared))
         edits = []
         for line, block in cleared:
             if line not in self._open or block in line.placeholders:
@@ -101,7 +102,8 @@ class Lane:
                 )
             )
         origin = Origin(self.file, node.line, node.uuid)
-        yield Cut(self.session, node.uuid, "clear", origin, trigger="microcompact", edits=tuple(edits))
+        trigger = "microcompact"
+        yield Cut(self.session, node.uuid, "clear", origin, trigger, edits=tuple(edits), unlogged=unlogged)
 
     # ----------------------------------------------------------------- window
 
