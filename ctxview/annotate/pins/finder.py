@@ -25,12 +25,17 @@ from ctxview.annotate.pins.standing import (
     command_words,
     is_empty,
     is_expansion,
+    is_hooks_words,
     is_marked_goal,
     is_memory,
     is_prompt_command,
+    is_servers_instructions,
+    is_skill,
     is_typed,
     lists_offers,
+    memory_in_result,
 )
+from ctxview.annotate.pins.summaries import how_to_go_on, pending_tasks
 from ctxview.annotate.pins.tasks import TaskList
 from ctxview.annotate.pins.vocabulary import LAYS_DOWN, SPOKEN, STANDING
 from ctxview.model import NEVER, Block, Evidence, Pin
@@ -40,6 +45,8 @@ _MOST_PER_BLOCK: Final = 90
 _PLAN_TOOLS: Final = frozenset({"ExitPlanMode", "exit_plan_mode", "plan_exit"})
 _ASK_TOOLS: Final = frozenset({"AskUserQuestion", "ask_user_question", "ask_followup_question", "ask_user"})
 _BINDING: Final = frozenset({"decision", "approval"})
+_NO_ANSWER: Final = "No response"
+"""How the result of a question starts that nobody answered."""
 _ANSWERED: Final = ("User has answered your questions", "Your questions have been answered", "The user answered")
 
 
@@ -67,10 +74,14 @@ class PinFinder:
         """What the agent's newest text asks; empty for what no yes lets happen."""
         self._asked_by_person: int | None = None
         self._ask_call: str | None = None
+        self._unanswered: list[int | None] = []
+        """Questions put with a tool that got no answer: they stay open until the person speaks."""
         self._plan: int | None = None
         self._plan_call: str | None = None
         self._lists: dict[int, int] = {}
         """Block that brought open work -> its pin."""
+        self._pending: int | None = None
+        """Pin of the tasks that the newest summary calls pending."""
 
     def see(self, block: Block, n: int, turn: int) -> None:
         """Take in the next block. `n` is its number, `turn` the number of calls so far."""
@@ -90,11 +101,13 @@ class PinFinder:
         elif kind in ("system", "tools"):
             self._add(Found("system", "system text" if kind == "system" else "tool schema", evidence="stated"), n, turn)
             if kind == "system":
-                self._stands(block, n, turn)
+                self._stands(block.text, n, turn)
         elif kind == "note":
             self._note(block, n, turn)
         elif kind == "user":
             self._user(block, n, turn)
+        elif kind == "summary":
+            self._summary(block, n, turn)
 
     @property
     def pins(self) -> tuple[Pin, ...]:
@@ -121,11 +134,18 @@ class PinFinder:
             if approved is not None:
                 self._add(approved, n, turn)
         if block.call_id is not None and block.call_id == self._ask_call:
-            self._end(self._asking, turn)
-            self._asking = self._ask_call = None
             head = block.text[:400].lstrip()
+            if head.startswith(_NO_ANSWER):
+                self._unanswered.append(self._asking)
+            else:
+                self._end(self._asking, turn)
+            self._asking = self._ask_call = None
             if head.startswith(_ANSWERED):
                 self._add(Found("decision", "the person answered a question", shorten(head), "stated"), n, turn)
+        memory = memory_in_result(block.text)
+        if memory:
+            self._add(Found("system", "memory file"), n, turn)
+            self._stands(memory, n, turn)
         self._follow_tasks(block, n, turn)
 
     def _call(self, block: Block, n: int, turn: int) -> None:
@@ -166,22 +186,31 @@ class PinFinder:
             self._set_goal(block, n, turn, 3, "a goal that the client marks")
         elif is_memory(block):
             self._add(Found("system", "memory file"), n, turn)
-            self._stands(block, n, turn)
+            self._stands(block.text, n, turn)
         elif is_prompt_command(block):
             words = command_words(block)
+            self._person_speaks(turn)
             self._set_goal(block, n, turn, 2, "a slash command of the person")
             self._expands = self._is_goal(block)
             if words:
                 self._say(self._spoken(sentences(words, SPOKEN)), n, turn)
-        elif block.role == "system":
+        elif block.role == "system" or is_servers_instructions(block):
             self._add(Found("system", "the client's instructions", evidence="stated"), n, turn)
             if not lists_offers(block):
-                self._stands(block, n, turn)
+                self._stands(block.text, n, turn)
         elif self._expands is not None and is_expansion(block):
             if self._expands:
                 self._add(Found("goal", "what the person's slash command expands to"), n, turn)
             self._expands = None
-            self._stands(block, n, turn)
+            self._stands(block.text, n, turn)
+        elif is_skill(block) or is_hooks_words(block):
+            self._stands(block.text, n, turn)
+
+    def _summary(self, block: Block, n: int, turn: int) -> None:
+        pending = pending_tasks(block.text)
+        self._end(self._pending, turn)
+        self._pending = self._add(pending, n, turn) if pending else None
+        self._stands(how_to_go_on(block.text), n, turn)
 
     def _user(self, block: Block, n: int, turn: int) -> None:
         if is_marked_goal(block):
@@ -189,13 +218,15 @@ class PinFinder:
             return
         if is_memory(block):
             self._add(Found("system", "memory file"), n, turn)
-            self._stands(block, n, turn)
+            self._stands(block.text, n, turn)
             return
         if is_typed(block):
             self._typed(block, n, turn)
+        elif is_skill(block):
+            self._stands(block.text, n, turn)
         elif self._goal_rank == 0 and not (block.human or block.injected or is_empty(block)):
             self._set_goal(block, n, turn, 1, "first user text: nobody typed it")
-            self._stands(block, n, turn)
+            self._stands(block.text, n, turn)
 
     def _typed(self, block: Block, n: int, turn: int) -> None:
         self._expands = None
@@ -215,10 +246,8 @@ class PinFinder:
                 found += filter(None, (correction(split[1]),))
             elif self._denied and "denial" not in kinds:
                 found.append(Found("decision", "corrects: said right after a refusal", shorten(split[0].text)))
-        self._end(self._asking, turn)
-        self._end(self._asked_by_person, turn)
-        self._asking = self._asked_by_person = None
-        self._denied, self._asked = refuses, None
+        self._person_speaks(turn)
+        self._denied = refuses
         if found:
             self._say(found, n, turn)
         if "question" not in kinds:
@@ -259,6 +288,14 @@ class PinFinder:
 
     # ------------------------------------------------------------------ state
 
+    def _person_speaks(self, turn: int) -> None:
+        """What was open to be answered is so no longer."""
+        for index in (self._asking, self._asked_by_person, *self._unanswered):
+            self._end(index, turn)
+        self._asking = self._asked_by_person = self._asked = self._ask_call = None
+        self._unanswered = []
+        self._denied = False
+
     def _agent_speaks(self, turn: int) -> None:
         self._denied = False
         self._expands = None
@@ -291,6 +328,8 @@ class PinFinder:
     def _follow_tasks(self, block: Block, n: int, turn: int) -> None:
         if not self.tasks.see(block, n, turn):
             return
+        self._end(self._pending, turn)
+        self._pending = None
         still_open: dict[int, list[str]] = {}
         for item in self.tasks.items:
             if item.open:
@@ -310,12 +349,12 @@ class PinFinder:
         for one in _distinct(found):
             self._add(one, n, turn)
 
-    def _stands(self, block: Block, n: int, turn: int) -> None:
+    def _stands(self, text: str, n: int, turn: int) -> None:
         """Standing text: pins are what it lays down, the same ones in every session that has it."""
         has, since = self._rules.has, turn + 1
         self._pins += [
             Pin(n, kind, evidence, rule, since, NEVER, PRIORITY[kind], quote)
-            for kind, rule, quote, evidence in read_standing(block.text)
+            for kind, rule, quote, evidence in read_standing(text)
             if has(kind)
         ]
 

@@ -31,6 +31,16 @@ _SUMMARY_ORDERS: Final = (
 """Known by their words: that a summary comes of it, the log tells later, if at all."""
 _LISTING: Final = lazy(r"\s*<(?:skills_instructions|available_skills)>|Available agent types\b")
 _SLASH: Final = lazy(r"/[\w:-]+\s*$")
+_SERVERS: Final = lazy(r"\s*(?:<system-reminder>\s*)?#+ MCP Server Instructions\b")
+_SKILL: Final = "Base directory for this skill:"
+_HOOKS: Final = lazy(
+    r"\s*<system-reminder>\s*(?:Session(?:Start|End)|UserPromptSubmit|(?:Pre|Post|Sub)\w+)(?::\S+)? hook additional"
+)
+_REMINDER_ENDS: Final = "</system-reminder>"
+_LOADED: Final = "\n<system-reminder>\nInstructions from: "
+_TAIL_CHARS: Final = 40
+_RESULT_ENDS: Final = ("</content>", "</file>", "</entries>", "</output>")
+"""What closes a result's own content, in front of what the client adds to it."""
 
 
 def is_memory(block: Block) -> bool:
@@ -70,6 +80,36 @@ def is_expansion(block: Block) -> bool:
         and block.role == "user"
         and not _CLIENT_TAG.match(block.text.lstrip())
     )
+
+
+def is_servers_instructions(block: Block) -> bool:
+    """What the servers of tools ask of the agent, as the client puts it in."""
+    return (block.tool or "").startswith("mcp_instructions") or (
+        block.injected and _SERVERS.match(block.text) is not None
+    )
+
+
+def is_skill(block: Block) -> bool:
+    """The text of a skill that was invoked, or is put back after a compaction."""
+    return block.tool == "invoked_skills" or (block.injected and block.text.startswith(_SKILL))
+
+
+def is_hooks_words(block: Block) -> bool:
+    """What a hook tells the agent."""
+    return (block.tool or "").startswith("hook_") or (block.tool is None and _HOOKS.match(block.text) is not None)
+
+
+def memory_in_result(text: str) -> str:
+    """The memory file that a client puts behind what a tool returned; empty where there is none.
+
+    A file that is shown may hold such words itself: only what stands behind the end of the content counts.
+    """
+    if not text[-_TAIL_CHARS:].rstrip().endswith(_REMINDER_ENDS):
+        return ""
+    at = text.rfind(_LOADED)
+    if at < 0 or not text[max(0, at - 20) : at].rstrip().endswith(_RESULT_ENDS):
+        return ""
+    return text[at + len("\n<system-reminder>\n") :].rstrip().removesuffix(_REMINDER_ENDS)
 
 
 def lists_offers(block: Block) -> bool:
