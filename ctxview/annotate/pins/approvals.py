@@ -35,6 +35,7 @@ _YES_PLEASE: Final = in_lower_case(
     r"^(?:yes|yep|yeah|sure)\b[,.!\s]*(?:please\b|i(?:'d| would) (?:like|appreciate|love|be happy)\b|that would be)"
 )
 _ON: Final = in_lower_case(r"^(?:please\s+)?(?:continue|proceed|carry on|keep going)\b(?!\s+(?:without|only|but)\b)")
+_GO_ON: Final = in_lower_case(r"^(?:please\s+)?(?:proceed|continue|go on|carry on|keep going)(?:,?\s+please)?[.!]*$")
 _BUT: Final = in_lower_case(r"\b(?:but|not|unless|before|only if|no)\b|n't\b")
 _HEDGED: Final = in_lower_case(
     r"\b(?:not|no|but|before|if|unless|until|wait|however|could|does|what|how|why|my (?:user|reservation)|id is"
@@ -86,12 +87,12 @@ def approval_of_result(block: Block) -> Found | None:
 
 
 def approval_in_words(
-    sentence: Sentence, *, question: str | None, alone: bool
+    sentence: Sentence, *, question: str | None, alone: bool, under_way: bool = False
 ) -> Found | None:
     """The person's yes.
 
     `question`: the agent's that is open, empty for one that a yes lets nothing happen; `alone`: the sentence is the
-    whole message. A bare `sure` is an approval only then or after a proposal, or it merely opens an answer. Behind the
+    whole message; `under_way`: a plan or a list of work is open. A bare `sure` is an approval only then or after a proposal, or it merely opens an answer. Behind the
     first sentence only plain words (`go ahead`) in reply to a proposal count.
     """
     words = sentence.low
@@ -112,6 +113,8 @@ def approval_in_words(
         return Found("approval", "yes to the agent's question", shorten(sentence.text))
     if question and _ON.match(words) and proposes(question):
         return Found("approval", "yes to the agent's question", shorten(sentence.text))
+    if alone and (under_way or question is not None) and _GO_ON.match(words):
+        return Found("approval", "the person said to go on", shorten(sentence.text))
     ahead = (strong and _STRONG.matches(words)) or (question is not None and _ORDER.match(words))
     says_yes = not ahead and question is not None and _YES.match(words) and len(words.split()) <= 6
     if not (ahead or says_yes) or _HEDGED.search(words) or (_THANKS.search(words) and not _GO.search(words)):

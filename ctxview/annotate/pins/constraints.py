@@ -32,6 +32,16 @@ _CHANGING: Final = (
     "|skipping|restarting|rewriting|renaming|introducing|asking|affecting|downgrading|using"
 )
 
+_TASKS: Final = (
+    "add|announce|apply|ask|book|build|change|check|close|commit|complete|confirm|consult|create|define|delegate|delete"
+    "|deploy|describe|document|edit|ensure|explain|explore|fetch|fill|find|fix|focus|format|gather|get|give|identify"
+    "|inspect|install|investigate|keep|list|load|look|mark|merge|move|name|note|obtain|open|output|pass|pick|place|plan"
+    "|present|propose|provide|push|put|read|record|refactor|register|remove|rename|repeat|replace|report|request|research"
+    "|resolve|restart|return|review|revise|rewrite|run|save|search|send|set|show|skip|split|stage|start|state|stop"
+    "|summarise|summarize|take|tell|test|think|transfer|try|understand|update|use|validate|verify|wait|write"
+)
+"""Verbs that open an order."""
+
 _WITHOUT: Final = rule(
     "without changing …", f"without & {_CHANGING}",
     rf"(?<!error )(?<!code )\bwithout\s+(?:any\s+)?(?:{_CHANGING})\b",
@@ -84,6 +94,13 @@ FORBIDS: Final = Table(
          r"(?:^|[,;:(]\s*|\b(?:and|but|with|absolutely|please)\s+)no\s+(?:new|external|other|additional|extra"
          r"|third[- ]party|more\s+than|further|hard-?coded|emojis?|comments?|dependenc(?:y|ies)|mocks?|placeholders?"
          r"|markdown|breaking|micro|changes?)\b"),
+    order("stop … now", "stop & now|immediately|here",
+          r"\bstop\s+(?:[\w-]+\s+){0,4}(?:now|immediately|here)\b(?!\s+and\s+then)"),
+    rule("you need not …", "you & have to & don't|dont|do not / you need not",
+         r"\byou\s+(?:(?:do\s*not|don'?t)\s+have\s+to|need\s+not)\s+(?!(?:worry|be|know|apologi[sz]e|tell)\b)[a-z]"),
+    rule("unless explicitly …", "unless explicitly|unless specifically|unless & asked|told|instructed|requested",
+         r"\bunless\s+(?:(?:i|the\s+user|you|it|this)\s+)?(?:(?:is|are|was|were|has|have|been)\s+)*"
+         r"(?:(?:explicitly|specifically)\b|(?:asked|told|instructed|requested)\s+(?:to|otherwise|by)\b)"),
     rule("at most", "at most|no more than",
          r"\b(?:can|may|must|should|use|have)\b.{0,40}\bat most\b|\bno more than\b"),
 )  # fmt: skip
@@ -113,6 +130,14 @@ REQUIRES: Final = Table(
     rule("the only requirement", "only & requirement|requirements|rule|condition",
          r"\bthe\s+only\s+(?:requirements?|rule|condition)\s+(?:is|are)\b"),
     order("keep each …", "keep & each|every|all", r"\bkeep\s+(?:each|every|all)\b"),
+    rule("before …, …", f"before & {_TASKS}",
+         rf"^(?:[\d.]+\s+)?before\s+(?:you\s|[a-z]+ing\b)[^,;:]{{0,80}},\s*(?:(?:please|always|first|also)\s+)*(?:{_TASKS})\b"),
+    order("follow these …",
+          "follow & phases|steps|rules|instructions|guidelines|conventions|process|procedure|workflow|protocol",
+          r"\bfollow\s+(?:these|this|the(?:\s+following|se)?|all(?:\s+(?:the|of\s+the))?)\s+(?:[\w-]+\s+)?(?:phases|steps"
+          r"|rules|instructions|guidelines|conventions|process|procedure|workflow|protocol)\b"),
+    order("… until all …", f"until & all|every|everything & {_TASKS}",
+          rf"\b(?:{_TASKS})\b(?=[^,.;:]{{1,60}}\buntil\s+(?:all|every|everything)\b)"),
 )  # fmt: skip
 
 _SUBJECT: Final = (
@@ -121,12 +146,45 @@ _SUBJECT: Final = (
     r"[\w«…»/.()-]+\s+){1,8}?"
 )
 """What stands in front of its verb, in the main clause."""
+_MANY: Final = (
+    r"(?!(?:this|is|was|has|does|as|its|his|always|thus|plus|perhaps|things|results|sometimes|it's|that's|what's)\s)"
+    r"[\w«…»/-]+s"
+)
+"""A noun in the plural."""
 STANDS: Final = Table(
     rule("… should not …", "should not|shouldnot|shouldn't|should n't|should never",
          _SUBJECT + r"should(?:\s*(?:not|n't)|\s+never)\s+(?!have\b|be\s+(?:a|an|too)\b)[a-z«]"),
     rule("… must …", "must", _SUBJECT + r"must\s+(?!have\s+been\b)[a-z«]"),
+    rule("… should …", "should",
+         r"(?:^|[.;:(—–,]\s*|,\s*(?:and|but|then)\s+)(?:you|(?:the|an|all|your|new|most|such)?\s*(?:[\w-]+\s+)?"
+         rf"(?:agent|assistant|{_MANY})(?:\s+(?:that|which|who)\s+(?:[\w«…»-]+\s+){{1,5}}?)?)\s*should\s+"
+         r"(?:(?:also|only|generally|usually|first)\s+)*"
+         r"(?!(?:not|never|have|see|now|already|probably|work|get|notice|find|know|expect|feel|look|appear|receive)\b"
+         r"|be\s+(?:able|fine|good|enough|a|an|the|ok|okay|aware|possible)\b)[a-z«]"),
+    order("… before …", f"before & {_TASKS}",
+          rf"\b(?!try\b|use\s+when\b)(?:{_TASKS})\b(?=[^.;:]{{0,90}}?(?<!as )(?<!than )(?<!immediately )\bbefore\s+"
+          r"(?!(?:that|it|this)\b[.,]?$)[a-z«])"),
+    order("… rather than …", f"rather than & {_TASKS} / instead of & {_TASKS}",
+          rf"(?<!can )\b(?:{_TASKS})\b(?=[^.;:]{{0,110}}?\b(?:rather\s+than|instead\s+of)\s+[a-z«])"),
+    rule("only one … per …", "only & one|single & per",
+         r"\bonly\s+(?:one|1|a\s+single)\b[^.;]{0,40}?\bper\b"),
+    rule("… only for …", "only for|only on|only in|only with|only after|only once|only at",
+         r"^[a-z]+(?<!ing)(?<!s)\s+only\s+(?:for|on|in|with|after|once|at)\b"),
 )  # fmt: skip
 """Read in standing texts alone: people also say so of what they see."""
+_UNCONDITIONAL: Final = (
+    r"^(?!.*\b(?:if|when|where|whether|that|which|because|since|until|unless|so)\b[^,;:.]*\bcan(?:not|'t|\s+not)\s+be\b).*\b"
+)
+LIMITS: Final = Table(
+    rule("cannot be …", "cannot be|can't be|can not be",
+         _UNCONDITIONAL + r"(?:cannot|can't|can\s+not)\s+be\s+(?:\w+ly\s+)?\w+(?:ed|en|sold|sent|made|paid|put|read|run|set)\b"),
+    rule("… cannot …", "cannot|can't|can not",
+         r"(?:^|[.;:(—–,]\s*|\b(?:and|but)\s+)(?:(?:the|an?|all|each|every|any)\s+)?(?:users?|customers?|members?|guests?"
+         r"|passengers?|clients?|employees?)\s+(?:cannot|can't|can\s+not)\s+(?!be\b|see\b)[a-z]"),
+    rule("can … but not …", "can & but & not|cannot|can't",
+         r"\bcan\b[^.;:]{1,50}?\bbut\s+(?:not|cannot|can't|can\s+not)\b"),
+)  # fmt: skip
+"""What cannot be, in the text of the system: there it binds; elsewhere it tells of what somebody met with."""
 
 _BITS: Final = FORBIDS.bits | REQUIRES.bits
 _OURS: Final = frozenset({"we never …", "we always …", "do not want …"})
@@ -136,6 +194,14 @@ _TELLS: Final = in_lower_case(
     r"(?:never|did|do|was|were|am|are|have|had)\b(?!.*\b(?:please|must|always)\b)"
 )
 _REQUEST: Final = in_lower_case(r"\b(?:can|could|would|will)\s+(?:you|u)\b|\bplease\b")
+_MAY: Final = in_lower_case(r"\b(?:may|can)\b[^,;:.]*\bwithout\b")
+"""A permission to do something without something."""
+_DESCRIBES: Final = in_lower_case(
+    r"^(?:the\s+)?(?:«…»|[\w.-]+):?\s+(?:(?:field|section|column|file|list)\s+)?"
+    r"(?:records?|describes?|holds?|lists?|names?|explains?|defines?|documents?|contains?)\s+[a-z]"
+)
+"""Says what something holds, not what to do."""
+_HEADING_WORDS: Final = 2
 _CONDITION: Final = in_lower_case(r"\bif\s+(?:i|we)\s+can\s+only\b")
 _IF_IT_MUST: Final = in_lower_case(
     r"\b(?:if|when|whether|unless|because|where)\s+(?:(?:all|each|every|any|this|that|the)\s+(?:[\w-]+\s+){0,2}|[\w-]+\s+)"
@@ -143,25 +209,40 @@ _IF_IT_MUST: Final = in_lower_case(
 )
 
 
-def constraint(sentence: Sentence, *, standing: bool = False) -> Found | None:
-    """The constraint that `sentence` states; None when it states none. `standing`: it is of a standing text."""
-    if not sentence.candidates & (_BITS | STANDS.bits if standing else _BITS):
+def constraint(sentence: Sentence, tables: tuple[Table, ...] = ()) -> Found | None:
+    """The constraint that `sentence` states; None when it states none. `tables`: what is read in its kind of text,
+    next to what is read in all (`STANDS`, `LIMITS`)."""
+    bits = _BITS
+    for table in tables:
+        bits |= table.bits
+    if not sentence.candidates & bits:
         return None
     low = sentence.low
     if sentence.asks:
         forbids = sentence.candidates & _WITHOUT.bit and _REQUEST.search(low) and _WITHOUT.matches(low)
         return Found("constraint", f"forbids: {_WITHOUT.name}", shorten(sentence.text)) if forbids else None
     name, verb = FORBIDS.first(low, sentence.candidates), "forbids"
+    if name == _WITHOUT.name and _MAY.search(low):
+        name = FORBIDS.first(low, sentence.candidates & ~_WITHOUT.bit)
     if name is None:
         name, verb = REQUIRES.first(low, sentence.candidates), "requires"
         if name == _MUST and _IF_IT_MUST.search(low):
             name = None
         if name is None and "MUST" in sentence.text and "«" not in low:
             name = "MUST …"
-    if name is None and standing:
-        name, verb = STANDS.first(low, sentence.candidates), "lays down"
+    for table in tables:
+        if name is None:
+            name, verb = table.first(low, sentence.candidates), "lays down"
     if name is None:
         return None
     if (name not in _OURS and _TELLS.match(low)) or ("if" in low and _CONDITION.search(low)):
         return None
+    if ("should" in name and _DESCRIBES.match(low)) or _is_heading(sentence.text):
+        return None
     return Found("constraint", f"{verb}: {name}", shorten(sentence.text))
+
+
+def _is_heading(text: str) -> bool:
+    """`Never Do`: two words, each with a capital."""
+    words = text.strip("*_:# ").split()
+    return len(words) == _HEADING_WORDS and text[-1] not in ".!" and all(word[0].isupper() for word in words)

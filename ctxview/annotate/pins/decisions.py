@@ -111,6 +111,35 @@ ANSWERS: Final = Table(
          r"|option\s+\w+(?!\s+(?:is|was|looks|seems)\b)|that\s+should|it\s+should|skip|change(?!\s+of\b)"
          r"|commit|fix|run|write|revert|rename|show)\b"),
 )  # fmt: skip
+_CHOICES: Final = (
+    "add|book|buy|cancel|change|choose|downgrade|drop|exchange|go|keep|pay|pick|proceed|remove|return|select|skip|stick"
+    "|switch|take|upgrade|use"
+)
+_WISHES: Final = f"{_CHOICES}|fly|have|modify|move|split|start|update"
+CHOOSES: Final = Table(
+    rule("I'd like to …",
+         f"i'd like to|i would like to|i want to|we'd like to|we would like to|we want to & {_WISHES}"
+         f" / i'll|i will|we'll|we will & {_CHOICES}",
+         r"(?:^|[,;:]\s*|\b(?:and|so|but|then)\s+)(?:(?:and|so|but|then|also|alright|ok|okay|sure|yes)[,.]?\s+)*(?:i|we)"
+         r"(?:(?:(?:'d|\s+would)\s+(?:(?:also|rather|still)\s+)?like|\s+want)\s+to\s+(?:go\s+ahead\s+and\s+)?"
+         rf"(?:{_WISHES})|(?:'ll|\s+will)\s+(?:(?:just|also)\s+)?(?:{_CHOICES}))\b"),
+)  # fmt: skip
+"""What a person chooses, in answer to a question: without one it is a wish or a task."""
+WANTED: Final = Table(
+    rule("I wanted …", "i wanted",
+         r"^(?:(?:no|hm+|but|oh|sorry|well|and|wait)[,.!]*\s+)*i\s+(?:\w+ly\s+)?wanted\s+"
+         r"(?:to\s+(?!(?:know|ask|check|see|say|thank|tell|share|mention|confirm|make\s+sure|let|talk|follow|find|report"
+         r"|discuss|inquire)\b)|(?:it|them|this|that|the|you\s+to|only|just|an?)\b)[a-z]*"),
+)
+_DONE: Final = in_lower_case(
+    r"\b(?:has|have)\s+(?:now\s+)?been\s+(?:\w+ly\s+)?\w+(?:ed|en|made|built|set|sent|put)\b|\bsuccessfully\b"
+    r"|\bI(?:'ve|\s+have)\s+(?:now\s+|also\s+)?\w+(?:ed|en|made|built|set|sent|put)\b|^done\b|\ball\s+done\b"
+    r"|\bis\s+(?:now\s+)?(?:done|complete|finished|ready)\b"
+)
+_ABROAD: Final = 0x370
+"""Letters from here on are not Latin."""
+_SHORTEST_ANSWER: Final = 4
+"""Characters of an answer that says more than yes, in scripts that write a word in one or two."""
 
 
 def decision(sentence: Sentence) -> Found | None:
@@ -143,6 +172,33 @@ def answer(sentence: Sentence) -> Found | None:
     if sentence.asks or not ANSWERS.first(sentence.low, sentence.candidates):
         return None
     return Found("decision", "answers the agent's question", shorten(sentence.text))
+
+
+def choice(sentence: Sentence) -> Found | None:
+    """What the person chooses, books, changes or pays, said in answer to a question."""
+    if sentence.asks or not CHOOSES.first(sentence.low, sentence.candidates):
+        return None
+    return Found("decision", "answers the agent's question", shorten(sentence.text))
+
+
+def wanted(sentence: Sentence, reported: str) -> Found | None:
+    """What the person had wanted instead of what the agent `reported` as done."""
+    if sentence.asks or not WANTED.first(sentence.low, sentence.candidates) or not _DONE.search(reported.lower()):
+        return None
+    return Found("decision", "corrects: I wanted …", shorten(sentence.text))
+
+
+def answer_abroad(sentence: Sentence, question: str) -> Found | None:
+    """The answer to a question in a script that the rules cannot read: what is said first, if it is more than a yes."""
+    if sentence.asks or len(sentence.text) < _SHORTEST_ANSWER or not (_is_abroad(question) and _is_abroad(sentence.text)):
+        return None
+    return Found("decision", "answers the agent's question", shorten(sentence.text))
+
+
+def _is_abroad(text: str) -> bool:
+    """Whether most of its letters are of another script."""
+    letters = [char for char in text if char.isalpha()]
+    return sum(char >= chr(_ABROAD) for char in letters) * 2 > len(letters)
 
 
 def agents_decision(text: str) -> Found | None:

@@ -61,6 +61,7 @@ _STATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
 )
 _ALL_STATED: Final = tuple(start for _, starts in _STATED for start in starts)
+_BRANCH: Final = "refused by a protected branch"
 _LOOSE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("permission not granted", lazy(
         r"\bPermission to use \S.{0,200}? (?:has been|was) (?:auto-)?denied"
@@ -82,6 +83,8 @@ _LOOSE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         r"|\b(?:denied|blocked|refused|rejected|prevented) by (?:the )?(?:\w+ )?sandbox|\bsandbox-exec: "
         r"|\bfailed in sandbox\b(?!.*timed out)",
         re.IGNORECASE)),
+    (_BRANCH, lazy(
+        r"\bGH006: Protected branch\b|\bprotected branch hook declined\b|\bGH013: Repository rule violations\b")),
     ("rejected by the person or an approver", lazy(
         r"\brejected by (?:the )?user\b|\bRejected\(\\?\"|\bapproval (?:was |request )?(?:denied|rejected|refused)\b"
         r"|\bnot approved by\b|\buser (?:denied|declined|refused|did not approve|rejected|cancell?ed) (?:the |this "
@@ -95,8 +98,10 @@ _LOOSE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 )  # fmt: skip
 _WORDS: Final = (
     "deny", "denied", "eject", "granted", "approv", "hook", "blocked", "permitted", "sandbox", "efused", "orbidden",
-    "eclined", "ancel",
+    "eclined", "ancel", "GH0",
 )  # fmt: skip
+_SHELL: Final = ("<bash-stdout>", "<bash-stderr>")
+"""How the output of a command starts that the person ran."""
 _NOTE: Final = lazy(r"\[Request interrupted by user for tool use\]")
 
 _NEGATIVE: Final = in_lower_case(
@@ -152,6 +157,9 @@ def denial_of_note(block: Block, markers: tuple[str, ...] = ()) -> Found | None:
     head = block.text[:_HEAD_CHARS]
     if _NOTE.search(head):
         return Found("denial", "the person interrupted the tool use", _quote(head.strip()), "stated")
+    if head.startswith(_SHELL):
+        found = dict(_LOOSE)[_BRANCH].search(block.text)
+        return Found("denial", _BRANCH, _quote(block.text[found.start() :][:_HEAD_CHARS])) if found else None
     if "ToolUse" in head and _LOOSE[1][1].search(head):
         return Found("denial", "blocked by a hook", _quote(head.strip()))
     return None

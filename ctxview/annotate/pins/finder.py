@@ -13,10 +13,20 @@ from typing import Any, Final
 import orjson
 
 from ctxview.annotate.pins.approvals import approval_in_words, approval_of_result
-from ctxview.annotate.pins.constraints import constraint
-from ctxview.annotate.pins.decisions import agents_decision, answer, correction, decision, option
+from ctxview.annotate.pins.constraints import LIMITS, STANDS, constraint
+from ctxview.annotate.pins.decisions import (
+    agents_decision,
+    answer,
+    answer_abroad,
+    choice,
+    correction,
+    decision,
+    option,
+    wanted,
+)
 from ctxview.annotate.pins.denials import REFUSED, denial_in_words, denial_of_note, denial_of_result
 from ctxview.annotate.pins.found import Found, shorten
+from ctxview.annotate.pins.matching import Table
 from ctxview.annotate.pins.preferences import preference
 from ctxview.annotate.pins.questions import REMARK, marked_question, question_of_agent, question_of_person
 from ctxview.annotate.pins.rules import DEFAULT, PRIORITY, PinRules
@@ -40,8 +50,13 @@ from ctxview.annotate.pins.tasks import TaskList
 from ctxview.annotate.pins.vocabulary import LAYS_DOWN, SPOKEN, STANDING
 from ctxview.model import NEVER, Block, Evidence, Pin
 
-_MOST_PER_BLOCK: Final = 90
+_MOST_PER_BLOCK: Final = 200
 """Pins of one block: a hostile text must not fill memory with them."""
+_REPORT_CHARS: Final = 2_000
+_FEW_CHARS: Final = 12
+"""Of a sentence that only opens an answer (`Sure!`)."""
+_EARLY: Final = 2
+"""Sentences of a message that answer the agent's question directly."""
 _PLAN_TOOLS: Final = frozenset({"ExitPlanMode", "exit_plan_mode", "plan_exit"})
 _ASK_TOOLS: Final = frozenset({"AskUserQuestion", "ask_user_question", "ask_followup_question", "ask_user"})
 _BINDING: Final = frozenset({"decision", "approval"})
@@ -72,6 +87,8 @@ class PinFinder:
         """Index of the agent's open question."""
         self._asked: str | None = None
         """What the agent's newest text asks; empty for what no yes lets happen."""
+        self._reported = ""
+        """The end of the agent's newest text, if it asks nothing."""
         self._asked_by_person: int | None = None
         self._ask_call: str | None = None
         self._unanswered: list[int | None] = []
@@ -101,7 +118,7 @@ class PinFinder:
         elif kind in ("system", "tools"):
             self._add(Found("system", "system text" if kind == "system" else "tool schema", evidence="stated"), n, turn)
             if kind == "system":
-                self._stands(block.text, n, turn)
+                self._stands(block.text, n, turn, STANDS, LIMITS)
         elif kind == "note":
             self._note(block, n, turn)
         elif kind == "user":
@@ -145,7 +162,7 @@ class PinFinder:
         memory = memory_in_result(block.text)
         if memory:
             self._add(Found("system", "memory file"), n, turn)
-            self._stands(memory, n, turn)
+            self._stands(memory, n, turn, STANDS)
         self._follow_tasks(block, n, turn)
 
     def _call(self, block: Block, n: int, turn: int) -> None:
@@ -171,6 +188,7 @@ class PinFinder:
         if decided is not None:
             self._add(decided, n, turn)
         question = question_of_agent(text)
+        self._reported = text[-_REPORT_CHARS:] if question is None else ""
         if question is not None:
             self._asking = self._add(question, n, turn)
             self._asked = "" if question.rule == REMARK else question.quote
@@ -186,7 +204,7 @@ class PinFinder:
             self._set_goal(block, n, turn, 3, "a goal that the client marks")
         elif is_memory(block):
             self._add(Found("system", "memory file"), n, turn)
-            self._stands(block.text, n, turn)
+            self._stands(block.text, n, turn, STANDS)
         elif is_prompt_command(block):
             words = command_words(block)
             self._person_speaks(turn)
@@ -197,20 +215,22 @@ class PinFinder:
         elif block.role == "system" or is_servers_instructions(block):
             self._add(Found("system", "the client's instructions", evidence="stated"), n, turn)
             if not lists_offers(block):
-                self._stands(block.text, n, turn)
+                self._stands(block.text, n, turn, STANDS)
         elif self._expands is not None and is_expansion(block):
             if self._expands:
                 self._add(Found("goal", "what the person's slash command expands to"), n, turn)
             self._expands = None
-            self._stands(block.text, n, turn)
-        elif is_skill(block) or is_hooks_words(block):
+            self._stands(block.text, n, turn, STANDS)
+        elif is_skill(block):
+            self._stands(block.text, n, turn, STANDS)
+        elif is_hooks_words(block):
             self._stands(block.text, n, turn)
 
     def _summary(self, block: Block, n: int, turn: int) -> None:
         pending = pending_tasks(block.text)
         self._end(self._pending, turn)
         self._pending = self._add(pending, n, turn) if pending else None
-        self._stands(how_to_go_on(block.text), n, turn)
+        self._stands(how_to_go_on(block.text), n, turn, STANDS)
 
     def _user(self, block: Block, n: int, turn: int) -> None:
         if is_marked_goal(block):
@@ -218,15 +238,15 @@ class PinFinder:
             return
         if is_memory(block):
             self._add(Found("system", "memory file"), n, turn)
-            self._stands(block.text, n, turn)
+            self._stands(block.text, n, turn, STANDS)
             return
         if is_typed(block):
             self._typed(block, n, turn)
         elif is_skill(block):
-            self._stands(block.text, n, turn)
+            self._stands(block.text, n, turn, STANDS)
         elif self._goal_rank == 0 and not (block.human or block.injected or is_empty(block)):
             self._set_goal(block, n, turn, 1, "first user text: nobody typed it")
-            self._stands(block.text, n, turn)
+            self._stands(block.text, n, turn, STANDS)
 
     def _typed(self, block: Block, n: int, turn: int) -> None:
         self._expands = None
@@ -246,6 +266,8 @@ class PinFinder:
                 found += filter(None, (correction(split[1]),))
             elif self._denied and "denial" not in kinds:
                 found.append(Found("decision", "corrects: said right after a refusal", shorten(split[0].text)))
+            elif not found:
+                found += filter(None, (answer_abroad(split[0], self._open_question()),))
         self._person_speaks(turn)
         self._denied = refuses
         if found:
@@ -261,7 +283,9 @@ class PinFinder:
         """What the person lays down. A sentence is one thing, except that a refusal in words is a constraint too."""
         phrases = self._rules.phrases
         said: list[Found] = []
+        early = 0  # sentences so far, those of a word or two not counted
         for sentence in split:
+            early += len(sentence.text) > _FEW_CHARS
             configured = next((p for p in phrases if p.pattern.search(sentence.text)), None) if phrases else None
             if configured is not None:
                 said.append(Found(configured.kind, f"configured phrase {configured.text}", shorten(sentence.text)))
@@ -279,9 +303,13 @@ class PinFinder:
                 else None
             )
             if found is None and denial is None:
-                found = approval_in_words(sentence, question=self._asked, alone=len(split) == 1)
-                if found is None and self._asked is not None and sentence.first:
-                    found = answer(sentence)
+                found = approval_in_words(
+                    sentence, question=self._asked, alone=len(split) == 1, under_way=self._work_is_open()
+                )
+                if found is None and self._asked is not None and early <= _EARLY:
+                    found = (answer(sentence) if sentence.first else None) or choice(sentence)
+                elif found is None and sentence.first:
+                    found = wanted(sentence, self._reported)
             if found is not None:
                 said.append(found)
         return said
@@ -303,6 +331,16 @@ class PinFinder:
             self._end(self._asking, turn)
             self._asking = None
         self._asked = None
+
+    def _open_question(self) -> str:
+        """What the agent waits to be told, in its words; empty for nothing."""
+        if self._asked:
+            return self._asked
+        open_ones = [i for i in (self._asking, *self._unanswered) if i is not None]
+        return self._pins[open_ones[-1]].quote if open_ones else ""
+
+    def _work_is_open(self) -> bool:
+        return bool(self._lists) or self._plan is not None or self._pending is not None
 
     def _is_goal(self, block: Block) -> bool:
         return self._goal == (block.origin.file, block.origin.line, block.message)
@@ -349,12 +387,12 @@ class PinFinder:
         for one in _distinct(found):
             self._add(one, n, turn)
 
-    def _stands(self, text: str, n: int, turn: int) -> None:
+    def _stands(self, text: str, n: int, turn: int, *tables: Table) -> None:
         """Standing text: pins are what it lays down, the same ones in every session that has it."""
         has, since = self._rules.has, turn + 1
         self._pins += [
             Pin(n, kind, evidence, rule, since, NEVER, PRIORITY[kind], quote)
-            for kind, rule, quote, evidence in read_standing(text)
+            for kind, rule, quote, evidence in read_standing(text, tables)
             if has(kind)
         ]
 
@@ -399,11 +437,12 @@ def _distinct(found: Iterable[Found]) -> list[Found]:
 
 
 @lru_cache(maxsize=32)
-def read_standing(text: str) -> tuple[Found, ...]:
-    """What standing text (system, memory, a sub-agent's prompt) lays down. The sessions of one trace often share it."""
+def read_standing(text: str, tables: tuple[Table, ...]) -> tuple[Found, ...]:
+    """What standing text (system, memory, a sub-agent's prompt) lays down. The sessions of one trace often share it.
+    `tables`: of the rules that are not read in all texts, those that are read in this one."""
     found = []
     for sentence in sentences_that_match(text, STANDING):
-        pin = constraint(sentence, standing=True) or preference(sentence)
+        pin = constraint(sentence, tables) or preference(sentence)
         if pin is not None:
             found.append(pin)
     return tuple(_distinct(found))

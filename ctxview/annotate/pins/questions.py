@@ -26,7 +26,7 @@ _ASKS_TO_CONFIRM: Final = in_lower_case(
 def question_of_agent(text: str) -> Found | None:
     """The question an answer of the agent ends with."""
     tail = text[-_TAIL_CHARS:].rpartition("```")[2]
-    if "?" not in tail and "lease" not in tail and "et me know" not in tail:
+    if "?" not in tail and "？" not in tail and "lease" not in tail and "et me know" not in tail:
         return None
     before_options, mark, options = tail.rpartition("?")
     if mark and options.strip(" *\n") and _OPTIONS.fullmatch(options):
@@ -101,6 +101,8 @@ def question_of_person(split: list[Sentence]) -> Found | None:
     after = 0
     for last in split[: -_MOST_AFTER - 4 : -1]:
         if last.asks:
+            if '"' in last.text and _is_inside_quotation(split, last):
+                return None
             tagged = _TAG.search(last.low) is not None and len(last.low.split()) > _FEWEST_BEFORE_TAG
             if not tagged and _REQUEST.search(last.low):
                 return None
@@ -111,3 +113,9 @@ def question_of_person(split: list[Sentence]) -> Found | None:
             if after > _MOST_AFTER:
                 return None
     return None
+
+
+def _is_inside_quotation(split: list[Sentence], last: Sentence) -> bool:
+    """Whether its question mark stands between two quotation marks: it is not the person who asks."""
+    before = split[: next(place for place, one in enumerate(split) if one is last)]
+    return (sum(one.text.count('"') for one in before) + last.text.rpartition("?")[0].count('"')) % 2 == 1

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from ctxview.annotate.pins.approvals import GOES_AHEAD, SAYS_YES
-from ctxview.annotate.pins.constraints import FORBIDS, REQUIRES, STANDS
-from ctxview.annotate.pins.decisions import ANSWERS, CORRECTS, SETTLES
+from ctxview.annotate.pins.constraints import FORBIDS, LIMITS, REQUIRES, STANDS
+from ctxview.annotate.pins.decisions import ANSWERS, CHOOSES, CORRECTS, SETTLES, WANTED
 from ctxview.annotate.pins.denials import FLAT_NO, REFUSES
 from ctxview.annotate.pins.matching import Candidates, Vocabulary
 from ctxview.annotate.pins.preferences import WISHES
 from ctxview.annotate.pins.questions import MARKED
 
 SPOKEN: Final = Vocabulary(
-    FORBIDS, REQUIRES, CORRECTS, SETTLES, WISHES, MARKED, SAYS_YES, GOES_AHEAD, FLAT_NO, REFUSES, ANSWERS
-)
+    FORBIDS, REQUIRES, CORRECTS, SETTLES, WISHES, MARKED, SAYS_YES, GOES_AHEAD, FLAT_NO, REFUSES, ANSWERS, CHOOSES,
+    WANTED,
+)  # fmt: skip
 """For what a person says."""
 LAYS_DOWN: Final[Candidates] = (
     FORBIDS.bits | REQUIRES.bits | CORRECTS.bits | SETTLES.bits | WISHES.bits | MARKED.bits
 )
 """The rules that need no agent to have said anything before."""
-STANDING: Final = Vocabulary(FORBIDS, REQUIRES, STANDS, WISHES)
+STANDING: Final = Vocabulary(FORBIDS, REQUIRES, STANDS, LIMITS, WISHES)
 """For a text that stands: it lays down, and decides and approves nothing."""
