@@ -77,6 +77,8 @@ class Ask:
     """What becomes of changes that are in no commit, in the order of the command line."""
     removed: tuple[str, ...] = ()
     """Folders that were removed with all in them."""
+    patterns: tuple[str, ...] = ()
+    """Patterns of the paths that were removed."""
 
 
 def names(text: str) -> frozenset[str]:

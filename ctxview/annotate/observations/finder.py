@@ -159,7 +159,9 @@ class ObservationFinder:
             reads = []  # which of them lost what cannot be told
         if reads and (not shown.strip() or shown.strip() in ask.absent or results.not_there(shown)):
             reads = []
-        for target in ask.targets:
+        gone = [key for pattern in ask.patterns for key in self._standing.matching(pattern)]
+        targets = [*ask.targets, *(Target(key, "edit", "rm of a pattern") for key in dict.fromkeys(gone))]
+        for target in targets:
             if target.effect != "read":
                 self._changed(pending, target, n if ask.silent else None, turn)
             elif target in reads:
@@ -169,7 +171,7 @@ class ObservationFinder:
         self._worktree.follow(ask.git, ask.cwd or self.cwd, shown, n, turn)
         for folder in ask.removed:
             self._standing.sweep(folder, turn + 1, n, "removed with its folder")
-        if not reads and not (ask.targets and ask.silent) and not self._window(pending, shown, n, turn):
+        if not reads and not (targets and ask.silent) and not self._window(pending, shown, n, turn):
             self._event(pending, n, turn)
 
     def _modified(self, pending: _Pending, text: str, n: int, turn: int) -> None:
@@ -197,6 +199,10 @@ class ObservationFinder:
             return
         if self._window(pending, text, n, turn):
             return
+        opened = results.opened(text)
+        if opened is not None:
+            self._opened(pending, target, opened, n, turn)
+            return
         body = results.file_body(text)
         found = numbered(body)
         if found is None:
@@ -213,6 +219,18 @@ class ObservationFinder:
             whole = False
         spans: Spans = () if whole else ((first, last),)
         self._seen(pending, target, spans, text_of(body), n, turn)
+
+    def _opened(self, pending: _Pending, target: Target, opened: results.Opened, n: int, turn: int) -> None:
+        """What OpenCode's tool shows, with the words that it puts around a file or a folder."""
+        found = numbered(opened.body)
+        if opened.is_folder:
+            self._event(pending, n, turn)
+        elif found is None:
+            self._seen(pending, target, target.spans, None, n, turn)
+        else:
+            spans: Spans = () if opened.to_the_end and found[0] == 1 else (found[:2],)
+            text = "\n".join(line.removeprefix(" ") for line in found[2].split("\n"))
+            self._seen(pending, target, spans, text_of(text), n, turn)
 
     def _shell_read(self, pending: _Pending, target: Target, shown: str, n: int, turn: int) -> None:
         if not target.sole:

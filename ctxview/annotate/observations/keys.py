@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ntpath
 import posixpath
+from fnmatch import fnmatchcase
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -69,3 +70,9 @@ def is_under(key: str, folder: str) -> bool:
     """Whether a file's key lies in `folder`."""
     path = key.removeprefix("file:")
     return path == folder or path.startswith(folder.rstrip("/\\") + ("\\" if is_windows(folder) else "/"))
+
+
+def is_named_by(key: str, pattern: str) -> bool:
+    """Whether a shell would put `key` in the place of the key `pattern`: a `*` stays within one folder."""
+    names, patterns = key.split("/"), pattern.split("/")
+    return len(names) == len(patterns) and all(map(fnmatchcase, names, patterns))

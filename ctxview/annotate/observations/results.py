@@ -76,6 +76,7 @@ _WINDOW: Final = lazy(r"^\[File: ([^\n]+?) \((\d+) lines total\)\]\n", re.MULTIL
 _UNCHANGED: Final = lazy(
     r"\s*(?:<[a-z-]+>\s*)?File unchanged since last read|\s*File .{0,400} is unchanged since", re.IGNORECASE
 )
+_OPENED: Final = lazy(r"(?:<path>[^\n]*</path>\n<type>(file|directory)</type>\n<(content|entries)>|<file>)\n")
 _REMINDER: Final = "<system-reminder>"
 _HEAD_CHARS: Final = 600
 _TAIL_CHARS: Final = 1500
@@ -89,6 +90,16 @@ class Payload:
     exit: int | None = None
     cwd: str | None = None
     """Where the shell stands now, as the client says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What stands between the words that a client puts around a file."""
+
+    body: str
+    to_the_end: bool
+    """Whether it says that this is all there is behind the first line shown."""
+    is_folder: bool
 
 
 def is_command_answer(text: str) -> bool:
@@ -210,6 +221,18 @@ def file_body(text: str) -> str:
     text = without_reminders(text)
     match = _LEAD.match(text, 0, _HEAD_CHARS)
     return text[match.end() :] if match else text
+
+
+def opened(text: str) -> Opened | None:
+    """The file or folder in an answer of OpenCode's tool; None for any other answer."""
+    match = _OPENED.match(text) if text.startswith(("<path>", "<file>")) else None
+    if match is None:
+        return None
+    body, mark, _ = text.rpartition(f"\n</{match[2] or 'file'}>")
+    body = (body if mark else text)[match.end() :]
+    content, mark, says = body.rpartition("\n\n(")
+    told = mark != "" and says.startswith(("End of file", "Showing lines", "Output capped", "File has more lines"))
+    return Opened(content if told else body, told and says.startswith("End of file"), match[1] == "directory")
 
 
 def window(text: str) -> tuple[str, Span, int, str] | None:

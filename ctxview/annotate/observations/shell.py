@@ -7,7 +7,7 @@ lines. A command that names its file by a glob, a loop or a substitution stays a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from ctxview.annotate.observations.ask import Ask, GitStep, Target, names
@@ -67,6 +67,7 @@ class _Reading:
     before_stash: int = 0
     """Targets that stand before the newest `git stash`."""
     removed: list[str] = field(default_factory=list)
+    patterns: list[str] = field(default_factory=list)
     values: dict[str, Word] = field(default_factory=dict)
     moved: bool = False
     lost: bool = False
@@ -112,6 +113,7 @@ def shell_ask(line: str, cwd: str | None, depth: int = 0) -> Ask:
         sweep=reading.sweep,
         git=tuple(reading.git),
         removed=tuple(reading.removed),
+        patterns=tuple(reading.patterns),
     )
 
 
@@ -168,14 +170,14 @@ def _bare(command: Command, values: dict[str, Word]) -> Command:
     words = command.words
     if words and words[0] == "for" and len(words) > 1:
         values[words[1] or ""] = None
-        return Command([], command.redirects, command.heredoc)
+        return replace(command, words=[], patterns=[])
     at = 0
     while at < len(words):
         word = words[at]
         if not (word in _PREFIXES or (at and word is not None and re.match(r"[A-Za-z_]\w*=", word))):
             break
         at += 1
-    return Command(words[at:], command.redirects, command.heredoc) if at else command
+    return replace(command, words=words[at:]) if at else command
 
 
 def _move(command: Command, reading: _Reading) -> None:
@@ -200,6 +202,7 @@ def _nest(command: Command, reading: _Reading, depth: int) -> bool:
     reading.sweep = reading.sweep or inner.sweep
     reading.git += inner.git
     reading.removed += inner.removed
+    reading.patterns += inner.patterns
     reading.printing += 0 if inner.silent else 1 if any(t.sole for t in inner.targets) else 2
     return True
 
@@ -255,7 +258,10 @@ def _changes(command: Command, reading: _Reading) -> None:
     elif name == "perl" and any(w is not None and re.match(r"-\w*i", w) for w in rest):
         for word in plain[1:]:
             reading.change(word, "edit", "perl -i")
-    elif name == "rm" and any(w is not None and re.match(r"-\w*[rR]|--recursive", w) for w in rest):
+    if name == "rm":
+        keys = [reading.key(pattern) for pattern in command.patterns]
+        reading.patterns += [key for key in keys if key is not None]
+    if name == "rm" and any(w is not None and re.match(r"-\w*[rR]|--recursive", w) for w in rest):
         keys = [reading.key(word) for word in plain]
         reading.removed += [key.removeprefix("file:") for key in keys if key is not None]
     elif name in ("mv", "cp", "rm", "truncate"):

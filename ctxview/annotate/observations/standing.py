@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
 
-from ctxview.annotate.observations.keys import is_under, type_of
+from ctxview.annotate.observations.keys import is_named_by, is_under, type_of
 from ctxview.annotate.observations.rules import Dependency
 from ctxview.annotate.observations.seen import Spans, Text, differing, overlaps, without
 from ctxview.model import Observation, ResourceChange, ResourceState
@@ -51,6 +51,14 @@ class Standing:
 
     def holds(self, key: str) -> bool:
         return bool(self._entries.get(key))
+
+    def matching(self, pattern: str) -> list[str]:
+        """Keys of the files known by a pattern of paths, without those whose removal is the newest that is known."""
+        return [
+            key
+            for key, entries in self._entries.items()
+            if entries and not entries[-1].observation.rule.startswith("rm") and is_named_by(key, pattern)
+        ]
 
     def add(self, new: Observation, spans: Spans, text: Text | None = None, question: str | None = None) -> None:
         """A read, a write, an edit or a change of one resource arrives."""

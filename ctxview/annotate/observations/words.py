@@ -36,6 +36,7 @@ _TOKEN: Final = lazy(
     re.VERBOSE | re.DOTALL,
 )
 _VARIABLE: Final = lazy(r"\$(?:(\w+)|\{(\w+)\})")
+_PATTERN: Final = lazy(r"[\w./~*?\[\]-]*[*?\[][\w./*?\[\]-]*")
 _ASSIGNMENT: Final = lazy(r"[A-Za-z_]\w*=")
 _ESCAPE: Final = lazy(r'\\([\\"$`\n])')
 
@@ -53,6 +54,8 @@ class Command:
     redirects: list[Redirect] = field(default_factory=list)
     heredoc: Word = None
     """The heredoc's text; None without one, or when the shell would change it."""
+    patterns: list[str] = field(default_factory=list)
+    """Its words that are a pattern of names (`test_*.py`); among `words` they are None."""
 
 
 @dataclass(slots=True)
@@ -75,6 +78,9 @@ def pipelines(line: str, values: dict[str, Word]) -> Iterator[Pipeline]:
                 values[name] = text
             else:
                 command.words.append(value)
+        elif kind == "pattern":
+            command.words.append(None)
+            command.patterns.append(value or "")
         elif kind == "unknown":  # an assignment of something that only the shell knows
             values[value or ""] = None
         elif kind.startswith("redirect "):
@@ -140,6 +146,8 @@ def _word(pieces: list[str], redirect: str | None, values: dict[str, Word]) -> I
         yield f"redirect {redirect}", word
     elif word is None and _ASSIGNMENT.match(pieces[0]):
         yield "unknown", pieces[0].partition("=")[0]
+    elif word is None and len(pieces) == 1 and _PATTERN.fullmatch(pieces[0]):
+        yield "pattern", pieces[0]
     else:
         yield "word", word
 
