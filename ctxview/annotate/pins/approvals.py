@@ -92,8 +92,9 @@ def approval_in_words(
     """The person's yes.
 
     `question`: the agent's that is open, empty for one that a yes lets nothing happen; `alone`: the sentence is the
-    whole message; `under_way`: a plan or a list of work is open. A bare `sure` is an approval only then or after a proposal, or it merely opens an answer. Behind the
-    first sentence only plain words (`go ahead`) in reply to a proposal count.
+    whole message; `under_way`: a plan or a list of work is open. A bare `sure` is an approval only alone or after a
+    proposal, or it merely opens an answer. Behind the first sentence only plain words (`go ahead`) in reply to a
+    proposal count.
     """
     words = sentence.low
     strong = sentence.candidates & GOES_AHEAD.bits

@@ -131,7 +131,7 @@ REQUIRES: Final = Table(
          r"\bthe\s+only\s+(?:requirements?|rule|condition)\s+(?:is|are)\b"),
     order("keep each …", "keep & each|every|all", r"\bkeep\s+(?:each|every|all)\b"),
     rule("before …, …", f"before & {_TASKS}",
-         rf"^(?:[\d.]+\s+)?before\s+(?:you\s|[a-z]+ing\b)[^,;:]{{0,80}},\s*(?:(?:please|always|first|also)\s+)*(?:{_TASKS})\b"),
+         rf"(?:^|[.:]\s+|^[\d.]+\s+)before\s+(?:you\s|[a-z]+ing\b)[^,;:]{{0,80}},\s*(?:(?:please|always|first|also)\s+)*(?:{_TASKS})\b"),
     order("follow these …",
           "follow & phases|steps|rules|instructions|guidelines|conventions|process|procedure|workflow|protocol",
           r"\bfollow\s+(?:these|this|the(?:\s+following|se)?|all(?:\s+(?:the|of\s+the))?)\s+(?:[\w-]+\s+)?(?:phases|steps"
@@ -177,7 +177,8 @@ _UNCONDITIONAL: Final = (
 )
 LIMITS: Final = Table(
     rule("cannot be …", "cannot be|can't be|can not be",
-         _UNCONDITIONAL + r"(?:cannot|can't|can\s+not)\s+be\s+(?:\w+ly\s+)?\w+(?:ed|en|sold|sent|made|paid|put|read|run|set)\b"),
+         _UNCONDITIONAL
+         + r"(?:cannot|can't|can\s+not)\s+be\s+(?:\w+ly\s+)?\w+(?:ed|en|sold|sent|made|paid|put|read|run|set)\b"),
     rule("… cannot …", "cannot|can't|can not",
          r"(?:^|[.;:(—–,]\s*|\b(?:and|but)\s+)(?:(?:the|an?|all|each|every|any)\s+)?(?:users?|customers?|members?|guests?"
          r"|passengers?|clients?|employees?)\s+(?:cannot|can't|can\s+not)\s+(?!be\b|see\b)[a-z]"),

@@ -190,7 +190,9 @@ def wanted(sentence: Sentence, reported: str) -> Found | None:
 
 def answer_abroad(sentence: Sentence, question: str) -> Found | None:
     """The answer to a question in a script that the rules cannot read: what is said first, if it is more than a yes."""
-    if sentence.asks or len(sentence.text) < _SHORTEST_ANSWER or not (_is_abroad(question) and _is_abroad(sentence.text)):
+    if sentence.asks or len(sentence.text) < _SHORTEST_ANSWER:
+        return None
+    if not (_is_abroad(question) and _is_abroad(sentence.text)):
         return None
     return Found("decision", "answers the agent's question", shorten(sentence.text))
 

@@ -30,7 +30,5 @@ def pending_tasks(summary: str) -> Found | None:
 
 def how_to_go_on(summary: str) -> str:
     """The client's own words behind a summary; empty where there are none."""
-    found = None
-    for found in _GO_ON.finditer(summary):
-        pass
-    return summary[found.start() :] if found else ""
+    starts = [found.start() for found in _GO_ON.finditer(summary)]
+    return summary[starts[-1] :] if starts else ""
