@@ -74,6 +74,74 @@ def test_a_clients_instructions_are_system_text_and_a_list_of_skills_lays_down_n
     assert kinds_of(developer(skills)) == {"system"}
 
 
+def test_what_the_servers_of_tools_ask_is_the_clients_instructions():
+    asked = block("note", "## depots\nNever close a depot twice.", tool="mcp_instructions_delta")
+    assert kinds_of(person("Go."), asked) == {"system", "constraint"}
+    written = "<system-reminder>\n# MCP Server Instructions\n\nNever close a depot twice.\n</system-reminder>"
+    assert kinds_of(person("Go."), block("note", written)) == {"system", "constraint"}
+
+
+def test_an_invoked_skill_lays_down_rules_wherever_it_is_put_in():
+    words = "Base directory for this skill: /p/skills/count\n\nNever count a parcel twice."
+    assert kinds_of(person("Go."), agent("Done."), block("note", words)) == {"constraint"}
+    put_back = block("note", "### Skill: count\nNever count a parcel twice.", tool="invoked_skills")
+    assert kinds_of(person("Go."), put_back) == {"constraint"}
+
+
+def test_what_a_hook_orders_is_a_constraint_and_what_it_tells_is_none():
+    def hook(words: str) -> set[str]:
+        return kinds_of(person("Go."), block("note", f"PostToolUse:Bash: {words}", tool="hook_additional_context"))
+
+    assert hook("The depot is full. Do not send more parcels.") == {"constraint"}
+    assert hook("Stop the import now.") == {"constraint"}
+    assert hook("Older depots must hold fewer parcels.") == set()
+
+
+SHOWN = "<path>/p/a.ts</path>\n<type>file</type>\n<content>\n1: let a\n\n(End of file - total 1 lines)\n</content>"
+LOADED = "\n\n<system-reminder>\nInstructions from: /p/AGENTS.md\nNever rename a depot.\n\n</system-reminder>"
+
+
+def test_a_memory_file_behind_a_result_is_one_and_a_file_that_shows_such_words_is_not():
+    assert kinds_of(person("Go."), result(SHOWN + LOADED)) == {"system", "constraint"}
+    assert kinds_of(person("Go."), result(SHOWN)) == set()
+    assert kinds_of(person("Go."), result("# How it looks" + LOADED)) == set()
+    assert kinds_of(person("Go."), result(SHOWN.replace("let a", LOADED))) == set()
+
+
+SUMMARY = (
+    "This session is being continued.\n\n6. Pending Tasks:\n   - **Count** the parcels\n   - Close the depot\n\n"
+    "7. Current Work:\n   - Counting\n\nContinue the conversation from where it left off without asking the user"
+)
+
+
+def test_a_summarys_pending_tasks_are_open_until_the_next_list_or_summary():
+    summary = block("summary", SUMMARY)
+    pins = pins_of(person("Go."), agent("a"), summary, agent("b"), call("TodoWrite", todo(("x", "pending")), "c1"))
+    assert [(p.quote, p.since, p.until) for p in pins if p.kind == "workflow"] == [
+        ("Count the parcels; Close the depot", 2, 3),
+        ("x", 3, NEVER),
+    ]
+    assert [p.quote[:25] for p in pins if p.kind == "constraint"] == ["Continue the conversation"]
+    done = block("summary", "6. Pending Tasks:\n   - None, all is done\n\n7. Current Work:\n   - x\n")
+    pins = pins_of(person("Go."), summary, agent("a"), done)
+    assert [(p.since, p.until) for p in pins if p.kind == "workflow"] == [(1, 2)]
+
+
+def test_a_question_that_nobody_answered_stays_open_until_the_person_speaks():
+    asks = call("AskUserQuestion", {"questions": [{"question": "Public?"}]}, "c1")
+    waited = result("No response after 300s, proceed.", "c1")
+    command = block("note", "<command-message>count</command-message>\n<command-name>/count</command-name>")
+    for spoken in (person("Now the depots."), command):
+        pins = pins_of(person("Go."), asks, waited, agent("I go on."), spoken, agent("ok"))
+        assert [(p.since, p.until) for p in pins if p.kind == "question"] == [(2, 3)]
+
+
+def test_a_slash_command_ends_an_open_question():
+    command = block("note", "<command-message>count</command-message>\n<command-name>/count</command-name>")
+    pins = pins_of(person("Which depot is it?"), command, agent("Kiel."))
+    assert [(p.since, p.until) for p in pins if p.kind == "question"] == [(1, 1)]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -116,6 +184,7 @@ MATCHED_DENIALS = [
     "error: sandbox denied write to /etc",
     "MCP error -32000: Request denied",
     "Access denied: the role cannot issue refunds",
+    "Exit code 1\nremote: error: GH006: Protected branch update failed for refs/heads/main.",
 ]
 
 
@@ -123,6 +192,12 @@ MATCHED_DENIALS = [
 def test_denials_in_a_clients_own_words(text: str):
     [pin] = [p for p in pins_of(person("Hi."), result(text)) if p.kind == "denial"]
     assert (pin.evidence, pin.quote) == ("stated", text)
+
+
+def test_a_protected_branch_denies_what_the_person_runs_too():
+    pushed = "<bash-stdout></bash-stdout><bash-stderr>! main (protected branch hook declined)</bash-stderr>"
+    assert kinds_of(person("Hi."), block("note", pushed)) == {"denial"}
+    assert kinds_of(person("Hi."), block("note", "<bash-stdout>main -> main</bash-stdout>")) == set()
 
 
 @pytest.mark.parametrize("text", MATCHED_DENIALS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from pin_blocks import agent, block, kinds_of, person, pins_of, result
+from pin_blocks import agent, block, call, kinds_of, person, pins_of, result
 
 from ctxview.annotate.pins import Phrase, PinRules
 from ctxview.annotate.pins.sentences import sentences
@@ -55,6 +55,13 @@ def said(text: str) -> set[str]:
         "Review only the new migration.",
         "The only requirement is a README in every folder.",
         "You have to always close the file.",
+        "Before renaming a column, list the views that use it.",
+        "Step 2: before you write the script, read the schema.",
+        "Follow these steps: read, plan, write.",
+        "If a check fails, fix the export until all checks pass.",
+        "You don't have to change the tests.",
+        "Keep the depot codes unless explicitly asked to change them.",
+        "Stop the import now.",
     ],
 )
 def test_constraints(text: str):
@@ -92,6 +99,14 @@ def test_constraints(text: str):
         "Check whether the key is hashed (always or sometimes).",
         "Could you find it without a key?",
         "Nothing else, thanks.",
+        "You can merge the branch without asking.",
+        "Before lunch I read the schema.",
+        "Before we start, I should say that the depot moved.",
+        "You don't have to worry about the archive.",
+        "We continued until all were counted.",
+        "Never Mix",
+        "The second column lists depots that agents should not count.",
+        "The bus stopped here.",
     ],
 )
 def test_no_constraints(text: str):
@@ -333,9 +348,106 @@ def test_standing_texts_lay_down_rules_too():
     assert kinds_of(block("user", "Look at the tests. Do not edit them.", human=False)) == {"goal", "constraint"}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Announce the move before closing a depot.",
+        "When a code is unclear, ask before you guess.",
+        "Use one table rather than copying rows.",
+        "When a depot is missing, ask instead of guessing.",
+        "You should refuse refunds above the limit.",
+        "If the parcel is lost, the agent should open a claim.",
+        "Reports that name a customer should carry a date.",
+        "Open only one claim per parcel.",
+        "Skip only for holidays.",
+    ],
+)
+def test_orders_of_standing_texts(text: str):
+    assert kinds_of(block("system", text)) == {"system", "constraint"}
+    assert "constraint" not in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The depot was built before the war.",
+        "Summarise what was said immediately before this request.",
+        "You can use a pencil instead of a pen.",
+        "You should see two depots on the map.",
+        "Clerks should be able to read it.",
+        "That is why users should know it by now.",
+        "This should list two depots.",
+    ],
+)
+def test_no_orders_of_standing_texts(text: str):
+    assert kinds_of(block("system", text)) == {"system"}
+
+
+@pytest.mark.parametrize(
+    ("text", "binds"),
+    [
+        ("Express parcels cannot be cancelled.", True),
+        ("The customer cannot change the address after pickup.", True),
+        ("The customer can add but not remove parcels.", True),
+        ("If the depot cannot be reached, call the clerk.", False),
+        ("The agent cannot go on without an answer.", False),
+    ],
+)
+def test_limits_bind_in_the_text_of_the_system_alone(text: str, binds: bool):
+    assert ("constraint" in kinds_of(block("system", text))) == binds
+    assert "constraint" not in kinds_of(block("note", f"Contents of /p/CLAUDE.md:\n\n{text}"))
+    assert "constraint" not in said(text)
+
+
 def test_results_and_thinking_lay_down_nothing():
     assert kinds_of(GOAL, result("# Rules\nNever push to main.")) == set()
     assert kinds_of(GOAL, block("thinking", "I must not touch auth. Let's go with B.")) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "decides"),
+    [
+        ("I'd like to book the second depot.", True),
+        ("Sure! It is one parcel. I'll take the slow lane.", True),
+        ("Alright, I will go with the slow lane, and my number is 12.", True),
+        ("My number is 12.", False),
+        ("I'd like to know the price.", False),
+        ("I'll try to find the number.", False),
+        ("The parcel I'd like to cancel is number 12.", False),
+        ("It is one parcel. It is for Kiel. Then I'd like to pay by card.", False),
+    ],
+)
+def test_a_choice_in_reply_to_a_question_decides(text: str, decides: bool):
+    asked = agent("Please let me know which lane the parcel takes.")
+    assert ("decision" in kinds_of(GOAL, asked, person(text))) == decides
+    assert "decision" not in kinds_of(GOAL, agent("The parcel left."), person("I'd like to book the second depot."))
+
+
+def test_an_answer_in_a_script_that_the_rules_cannot_read_is_the_decision():
+    asked = agent("どの倉庫を使いますか？")
+    assert "question" in kinds_of(GOAL, asked)
+    assert "decision" in kinds_of(GOAL, asked, person("キールの倉庫を使ってください"))
+    assert "decision" not in kinds_of(GOAL, asked, person("はい"))
+    assert "decision" not in kinds_of(GOAL, agent("完了しました。"), person("キールの倉庫を使ってください"))
+
+
+def test_what_the_person_had_wanted_corrects_what_was_done():
+    done = agent("The parcel has been sent by the slow lane.")
+    assert "decision" in kinds_of(GOAL, done, person("I wanted to send it by the fast lane."))
+    assert "decision" not in kinds_of(GOAL, done, person("I wanted to ask about the price."))
+    assert "decision" not in kinds_of(GOAL, agent("Hello."), person("I wanted to send a parcel."))
+
+
+def test_a_bare_word_to_go_on_approves_what_was_asked_or_is_under_way():
+    todo = call("TodoWrite", {"todos": [{"content": "count", "status": "pending"}]}, "c1")
+    assert "approval" in kinds_of(GOAL, todo, result("ok", "c1"), agent("Two are left."), person("proceed"))
+    assert "approval" in kinds_of(GOAL, agent("Which lane?"), person("Go on."))
+    assert "approval" not in kinds_of(GOAL, agent("Done."), person("proceed"))
+
+
+def test_a_question_in_an_open_quotation_is_not_the_persons():
+    assert "question" not in said('The form says "Who are you? Where do you live?"')
+    assert "question" in said('The form says "Who are you?" Is that right for a depot?')
 
 
 def test_a_configured_phrase_wins():

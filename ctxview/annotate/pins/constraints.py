@@ -130,13 +130,13 @@ REQUIRES: Final = Table(
     rule("the only requirement", "only & requirement|requirements|rule|condition",
          r"\bthe\s+only\s+(?:requirements?|rule|condition)\s+(?:is|are)\b"),
     order("keep each …", "keep & each|every|all", r"\bkeep\s+(?:each|every|all)\b"),
-    rule("before …, …", f"before & {_TASKS}",
+    rule("before …, …", "before",
          rf"(?:^|[.:]\s+|^[\d.]+\s+)before\s+(?:you\s|[a-z]+ing\b)[^,;:]{{0,80}},\s*(?:(?:please|always|first|also)\s+)*(?:{_TASKS})\b"),
     order("follow these …",
           "follow & phases|steps|rules|instructions|guidelines|conventions|process|procedure|workflow|protocol",
           r"\bfollow\s+(?:these|this|the(?:\s+following|se)?|all(?:\s+(?:the|of\s+the))?)\s+(?:[\w-]+\s+)?(?:phases|steps"
           r"|rules|instructions|guidelines|conventions|process|procedure|workflow|protocol)\b"),
-    order("… until all …", f"until & all|every|everything & {_TASKS}",
+    order("… until all …", "until & all|every|everything",
           rf"\b(?:{_TASKS})\b(?=[^,.;:]{{1,60}}\buntil\s+(?:all|every|everything)\b)"),
 )  # fmt: skip
 
@@ -161,10 +161,10 @@ STANDS: Final = Table(
          r"(?:(?:also|only|generally|usually|first)\s+)*"
          r"(?!(?:not|never|have|see|now|already|probably|work|get|notice|find|know|expect|feel|look|appear|receive)\b"
          r"|be\s+(?:able|fine|good|enough|a|an|the|ok|okay|aware|possible)\b)[a-z«]"),
-    order("… before …", f"before & {_TASKS}",
+    order("… before …", "before",
           rf"\b(?!try\b|use\s+when\b)(?:{_TASKS})\b(?=[^.;:]{{0,90}}?(?<!as )(?<!than )(?<!immediately )\bbefore\s+"
           r"(?!(?:that|it|this)\b[.,]?$)[a-z«])"),
-    order("… rather than …", f"rather than & {_TASKS} / instead of & {_TASKS}",
+    order("… rather than …", "rather than|instead of",
           rf"(?<!can )\b(?:{_TASKS})\b(?=[^.;:]{{0,110}}?\b(?:rather\s+than|instead\s+of)\s+[a-z«])"),
     rule("only one … per …", "only & one|single & per",
          r"\bonly\s+(?:one|1|a\s+single)\b[^.;]{0,40}?\bper\b"),
@@ -178,7 +178,7 @@ _UNCONDITIONAL: Final = (
 LIMITS: Final = Table(
     rule("cannot be …", "cannot be|can't be|can not be",
          _UNCONDITIONAL
-         + r"(?:cannot|can't|can\s+not)\s+be\s+(?:\w+ly\s+)?\w+(?:ed|en|sold|sent|made|paid|put|read|run|set)\b"),
+         + r"(?:cannot|can't|can\s+not)\s+be\s+(?:\w+ly\s+)?(?:\w+e[dn]|sold|sent|made|paid|put|read|run|set)\b"),
     rule("… cannot …", "cannot|can't|can not",
          r"(?:^|[.;:(—–,]\s*|\b(?:and|but)\s+)(?:(?:the|an?|all|each|every|any)\s+)?(?:users?|customers?|members?|guests?"
          r"|passengers?|clients?|employees?)\s+(?:cannot|can't|can\s+not)\s+(?!be\b|see\b)[a-z]"),
@@ -213,10 +213,8 @@ _IF_IT_MUST: Final = in_lower_case(
 def constraint(sentence: Sentence, tables: tuple[Table, ...] = ()) -> Found | None:
     """The constraint that `sentence` states; None when it states none. `tables`: what is read in its kind of text,
     next to what is read in all (`STANDS`, `LIMITS`)."""
-    bits = _BITS
-    for table in tables:
-        bits |= table.bits
-    if not sentence.candidates & bits:
+    candidates = sentence.candidates
+    if not candidates & _BITS and not any(candidates & table.bits for table in tables):
         return None
     low = sentence.low
     if sentence.asks:

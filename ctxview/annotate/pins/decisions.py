@@ -118,8 +118,7 @@ _CHOICES: Final = (
 _WISHES: Final = f"{_CHOICES}|fly|have|modify|move|split|start|update"
 CHOOSES: Final = Table(
     rule("I'd like to …",
-         f"i'd like to|i would like to|i want to|we'd like to|we would like to|we want to & {_WISHES}"
-         f" / i'll|i will|we'll|we will & {_CHOICES}",
+         "i'd like to|i would like to|i want to|we'd like to|we would like to|we want to|i'll|i will|we'll|we will",
          r"(?:^|[,;:]\s*|\b(?:and|so|but|then)\s+)(?:(?:and|so|but|then|also|alright|ok|okay|sure|yes)[,.]?\s+)*(?:i|we)"
          r"(?:(?:(?:'d|\s+would)\s+(?:(?:also|rather|still)\s+)?like|\s+want)\s+to\s+(?:go\s+ahead\s+and\s+)?"
          rf"(?:{_WISHES})|(?:'ll|\s+will)\s+(?:(?:just|also)\s+)?(?:{_CHOICES}))\b"),
@@ -132,8 +131,8 @@ WANTED: Final = Table(
          r"|discuss|inquire)\b)|(?:it|them|this|that|the|you\s+to|only|just|an?)\b)[a-z]*"),
 )
 _DONE: Final = in_lower_case(
-    r"\b(?:has|have)\s+(?:now\s+)?been\s+(?:\w+ly\s+)?\w+(?:ed|en|made|built|set|sent|put)\b|\bsuccessfully\b"
-    r"|\bI(?:'ve|\s+have)\s+(?:now\s+|also\s+)?\w+(?:ed|en|made|built|set|sent|put)\b|^done\b|\ball\s+done\b"
+    r"\b(?:has|have)\s+(?:now\s+)?been\s+(?:\w+ly\s+)?(?:\w+e[dn]|made|built|set|sent|put)\b|\bsuccessfully\b"
+    r"|\bI(?:'ve|\s+have)\s+(?:now\s+|also\s+)?(?:\w+e[dn]|made|built|set|sent|put)\b|^done\b|\ball\s+done\b"
     r"|\bis\s+(?:now\s+)?(?:done|complete|finished|ready)\b"
 )
 _ABROAD: Final = 0x370
@@ -199,6 +198,8 @@ def answer_abroad(sentence: Sentence, question: str) -> Found | None:
 
 def _is_abroad(text: str) -> bool:
     """Whether most of its letters are of another script."""
+    if text.isascii():
+        return False
     letters = [char for char in text if char.isalpha()]
     return sum(char >= chr(_ABROAD) for char in letters) * 2 > len(letters)
 

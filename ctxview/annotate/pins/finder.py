@@ -266,7 +266,7 @@ class PinFinder:
                 found += filter(None, (correction(split[1]),))
             elif self._denied and "denial" not in kinds:
                 found.append(Found("decision", "corrects: said right after a refusal", shorten(split[0].text)))
-            elif not found:
+            elif not found and not split[0].text.isascii():
                 found += filter(None, (answer_abroad(split[0], self._open_question()),))
         self._person_speaks(turn)
         self._denied = refuses

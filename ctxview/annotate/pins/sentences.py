@@ -108,14 +108,14 @@ def _split(
     few = len(pieces) <= _FEW or not candidates
     for piece in pieces:
         low = (plain(piece) if has_marks else piece).lower()
-        asks = _asks(piece)
+        asks = ("?" in piece or "？" in piece) and _asks(piece)
         found.append(Sentence(piece, low, asks, candidates if few else known.candidates(low), first))
         first = False
     return found
 
 
 def _asks(piece: str) -> bool:
-    return ("?" in piece or "？" in piece) and piece.rstrip(_CLOSERS).endswith(("?", "？"))
+    return piece.rstrip(_CLOSERS).endswith(("?", "？"))
 
 
 def from_the_end(text: str) -> Iterator[Sentence]:
@@ -124,7 +124,7 @@ def from_the_end(text: str) -> Iterator[Sentence]:
     for part in reversed(parts):
         for paragraph in reversed(_paragraphs(part)):
             for piece in reversed(_pieces(paragraph)):
-                yield Sentence(piece, plain(piece).lower(), _asks(piece))
+                yield Sentence(piece, plain(piece).lower(), ("?" in piece or "？" in piece) and _asks(piece))
 
 
 def _pieces(paragraph: str) -> list[str]:
