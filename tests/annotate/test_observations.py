@@ -56,6 +56,34 @@ def test_a_read_and_a_write_of_one_text_have_one_hash() -> None:
     assert log.find().observations[-1].content not in hashes
 
 
+def test_what_a_client_puts_around_a_file_is_none_of_its_lines() -> None:
+    """OpenCode numbers the lines, and says in words of its own where they end."""
+
+    def shown(body: str, says: str) -> str:
+        return f"<path>/w/a.py</path>\n<type>file</type>\n<content>\n{body}\n\n({says})\n</content>"
+
+    log = Log()
+    loaded = "\n\n<system-reminder>\nInstructions from: /w/AGENTS.md\nUse tabs.\n</system-reminder>"
+    log.do("Write", {"file_path": "/w/a.py", "content": "x\n\ny\n"}, "ok")
+    log.do("read", {"filePath": "/w/a.py"}, shown("1: x\n2: \n3: y", "End of file - total 3 lines") + loaded)
+    log.do("read", {"filePath": "/w/a.py", "limit": 2}, shown("1: x\n2: ", "Showing lines 1-2 of 3. Use offset=3."))
+    capped = "Output capped at 50 KB. Showing lines 1-2. Use offset=3 to continue."
+    log.do("read", {"filePath": "/w/a.py"}, shown("1: x\n2: ", capped))
+    log.do("read", {"filePath": "/w/a.py"}, shown("2: \n3: y", "End of file - total 3 lines"))
+    listing = "<path>/w</path>\n<type>directory</type>\n<entries>\na.py\n\n(1 entries)\n</entries>"
+    log.do("read", {"filePath": "/w"}, listing)
+    rows = [row for row in log.find().observations if row.effect != "ack"]
+    assert [(row.effect, row.key, row.first, row.last) for row in rows] == [
+        ("write", "file:/w/a.py", None, None),
+        ("read", "file:/w/a.py", None, None),
+        ("read", "file:/w/a.py", 1, 2),
+        ("read", "file:/w/a.py", 1, 2),
+        ("read", "file:/w/a.py", 2, 3),
+        ("event", None, None, None),
+    ]
+    assert rows[0].content == rows[1].content
+
+
 @pytest.mark.parametrize(
     ("answer", "more", "expected"),
     [

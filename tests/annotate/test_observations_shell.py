@@ -397,6 +397,21 @@ def test_another_repository_is_another_one() -> None:
     assert [found.resources.state_at(n, 9) for n in (1, 3)] == ["live", "stale"]
 
 
+def test_a_pattern_removes_the_files_that_are_known_by_it() -> None:
+    log = Log()
+    first, second = log.read("test_a.py", "x"), log.read("test_b.py", "x")
+    inside, beside = log.read("sub/test_a.py", "x"), log.read("a_test.py", "x")
+    call, answer = log.bash("cd /w && rm -f test_*.py")
+    again, _ = log.bash("rm -f test_*.py")
+    found = log.find()
+    states = [found.resources.state_at(n, 9) for n in (first, second, inside, beside)]
+    assert states == ["superseded", "superseded", "live", "live"]
+    edits = {(row.block, row.key) for row in found.observations if row.effect == "edit"}
+    assert edits == {(call, "file:/w/test_a.py"), (call, "file:/w/test_b.py")}
+    assert {row.effect for row in found.observations if row.block == answer} == {"ack"}
+    assert again > answer
+
+
 def test_a_removed_folder_takes_its_files_along() -> None:
     """`rm -r` names a folder, which is no file."""
     log = Log()
