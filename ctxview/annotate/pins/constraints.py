@@ -11,7 +11,7 @@ from typing import Final
 
 from ctxview.annotate.patterns import in_lower_case
 from ctxview.annotate.pins.found import Found, shorten
-from ctxview.annotate.pins.matching import Table, order, rule
+from ctxview.annotate.pins.matching import Table, ending, order, rule
 from ctxview.annotate.pins.sentences import Sentence
 
 _PAST: Final = (
@@ -33,14 +33,16 @@ _CHANGING: Final = (
 )
 
 _TASKS: Final = (
-    "add|announce|apply|ask|book|build|change|check|close|commit|complete|confirm|consult|create|define|delegate|delete"
-    "|deploy|describe|document|edit|ensure|explain|explore|fetch|fill|find|fix|focus|format|gather|get|give|identify"
-    "|inspect|install|investigate|keep|list|load|look|mark|merge|move|name|note|obtain|open|output|pass|pick|place|plan"
-    "|present|propose|provide|push|put|read|record|refactor|register|remove|rename|repeat|replace|report|request|research"
-    "|resolve|restart|return|review|revise|rewrite|run|save|search|send|set|show|skip|split|stage|start|state|stop"
-    "|summarise|summarize|take|tell|test|think|transfer|try|understand|update|use|validate|verify|wait|write"
+    r"a(?:dd|nnounce|pply|sk)|b(?:ook|uild)|c(?:hange|heck|lose|ommit|omplete|onfirm|onsult|reate)"
+    r"|d(?:efine|elegate|elete|eploy|escribe|ocument)|e(?:dit|nsure|xplain|xplore)|f(?:etch|ill|ind|ix|ocus|ormat)"
+    r"|g(?:ather|et|ive)|i(?:dentify|nspect|nstall|nvestigate)|keep|l(?:ist|oad|ook)|m(?:ark|erge|ove)|n(?:ame|ote)"
+    r"|o(?:btain|pen|utput)|p(?:ass|ick|lace|lan|resent|ropose|rovide|ush|ut)"
+    r"|r(?:ead|ecord|efactor|egister|emove|ename|epeat|eplace|eport|equest|esearch|esolve|estart|eturn|eview|evise|ewrite|un)"
+    r"|s(?:ave|earch|end|et|how|kip|plit|tage|tart|tate|top|ummarise|ummarize)|t(?:ake|ell|est|hink|ransfer)"
+    r"|u(?:nderstand|pdate|se)|v(?:alidate|erify)|w(?:ait|rite)"
 )
-"""Verbs that open an order."""
+"""Verbs that open an order, by their first letters: so few of them are tried at each place."""
+_ORDER: Final = in_lower_case(rf"(?<!can )\b(?!use\s+when\b)(?:{_TASKS})\b")
 
 _WITHOUT: Final = rule(
     "without changing …", f"without & {_CHANGING}",
@@ -130,14 +132,14 @@ REQUIRES: Final = Table(
     rule("the only requirement", "only & requirement|requirements|rule|condition",
          r"\bthe\s+only\s+(?:requirements?|rule|condition)\s+(?:is|are)\b"),
     order("keep each …", "keep & each|every|all", r"\bkeep\s+(?:each|every|all)\b"),
-    rule("before …, …", "before",
-         rf"(?:^|[.:]\s+|^[\d.]+\s+)before\s+(?:you\s|[a-z]+ing\b)[^,;:]{{0,80}},\s*(?:(?:please|always|first|also)\s+)*(?:{_TASKS})\b"),
+    order("before …, …", "before",
+          r"before\s+(?:you\s|[a-z]+ing\b)[^,;:]{0,80},\s*(?:(?:please|always|first|also)\s+)*"
+          rf"(?:{_TASKS})\b"),
     order("follow these …",
           "follow & phases|steps|rules|instructions|guidelines|conventions|process|procedure|workflow|protocol",
           r"\bfollow\s+(?:these|this|the(?:\s+following|se)?|all(?:\s+(?:the|of\s+the))?)\s+(?:[\w-]+\s+)?(?:phases|steps"
           r"|rules|instructions|guidelines|conventions|process|procedure|workflow|protocol)\b"),
-    order("… until all …", "until & all|every|everything",
-          rf"\b(?:{_TASKS})\b(?=[^,.;:]{{1,60}}\buntil\s+(?:all|every|everything)\b)"),
+    ending("… until all …", "until & all|every|everything", _ORDER, r"until\s+(?:all|every|everything)\b"),
 )  # fmt: skip
 
 _SUBJECT: Final = (
@@ -161,11 +163,9 @@ STANDS: Final = Table(
          r"(?:(?:also|only|generally|usually|first)\s+)*"
          r"(?!(?:not|never|have|see|now|already|probably|work|get|notice|find|know|expect|feel|look|appear|receive)\b"
          r"|be\s+(?:able|fine|good|enough|a|an|the|ok|okay|aware|possible)\b)[a-z«]"),
-    order("… before …", "before",
-          rf"\b(?!try\b|use\s+when\b)(?:{_TASKS})\b(?=[^.;:]{{0,90}}?(?<!as )(?<!than )(?<!immediately )\bbefore\s+"
-          r"(?!(?:that|it|this)\b[.,]?$)[a-z«])"),
-    order("… rather than …", "rather than|instead of",
-          rf"(?<!can )\b(?:{_TASKS})\b(?=[^.;:]{{0,110}}?\b(?:rather\s+than|instead\s+of)\s+[a-z«])"),
+    ending("… before …", "before", _ORDER,
+           r"before\s+(?<!as before\s)(?<!than before\s)(?<!immediately before\s)(?!(?:that|it|this)\b[.,]?$)[a-z«]"),
+    ending("… rather than …", "rather than|instead of", _ORDER, r"(?:rather\s+than|instead\s+of)\s+[a-z«]"),
     rule("only one … per …", "only & one|single & per",
          r"\bonly\s+(?:one|1|a\s+single)\b[^.;]{0,40}?\bper\b"),
     rule("… only for …", "only for|only on|only in|only with|only after|only once|only at",
@@ -203,6 +203,7 @@ _DESCRIBES: Final = in_lower_case(
 )
 """Says what something holds, not what to do."""
 _HEADING_WORDS: Final = 2
+_LONGEST_HEADING: Final = 40
 _CONDITION: Final = in_lower_case(r"\bif\s+(?:i|we)\s+can\s+only\b")
 _IF_IT_MUST: Final = in_lower_case(
     r"\b(?:if|when|whether|unless|because|where)\s+(?:(?:all|each|every|any|this|that|the)\s+(?:[\w-]+\s+){0,2}|[\w-]+\s+)"
@@ -214,7 +215,10 @@ def constraint(sentence: Sentence, tables: tuple[Table, ...] = ()) -> Found | No
     """The constraint that `sentence` states; None when it states none. `tables`: what is read in its kind of text,
     next to what is read in all (`STANDS`, `LIMITS`)."""
     candidates = sentence.candidates
-    if not candidates & _BITS and not any(candidates & table.bits for table in tables):
+    bits = _BITS
+    for table in tables:
+        bits |= table.bits
+    if not candidates & bits:
         return None
     low = sentence.low
     if sentence.asks:
@@ -243,5 +247,7 @@ def constraint(sentence: Sentence, tables: tuple[Table, ...] = ()) -> Found | No
 
 def _is_heading(text: str) -> bool:
     """`Never Do`: two words, each with a capital."""
+    if len(text) > _LONGEST_HEADING:
+        return False
     words = text.strip("*_:# ").split()
     return len(words) == _HEADING_WORDS and text[-1] not in ".!" and all(word[0].isupper() for word in words)

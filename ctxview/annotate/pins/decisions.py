@@ -7,7 +7,7 @@ from typing import Final
 
 from ctxview.annotate.patterns import in_lower_case, lazy
 from ctxview.annotate.pins.found import Found, shorten
-from ctxview.annotate.pins.matching import Table, Vocabulary, rule
+from ctxview.annotate.pins.matching import Table, Vocabulary, order, rule
 from ctxview.annotate.pins.sentences import Sentence, sentences_that_match
 
 _CLAUSE: Final = (
@@ -117,11 +117,10 @@ _CHOICES: Final = (
 )
 _WISHES: Final = f"{_CHOICES}|fly|have|modify|move|split|start|update"
 CHOOSES: Final = Table(
-    rule("I'd like to …",
-         "i'd like to|i would like to|i want to|we'd like to|we would like to|we want to|i'll|i will|we'll|we will",
-         r"(?:^|[,;:]\s*|\b(?:and|so|but|then)\s+)(?:(?:and|so|but|then|also|alright|ok|okay|sure|yes)[,.]?\s+)*(?:i|we)"
-         r"(?:(?:(?:'d|\s+would)\s+(?:(?:also|rather|still)\s+)?like|\s+want)\s+to\s+(?:go\s+ahead\s+and\s+)?"
-         rf"(?:{_WISHES})|(?:'ll|\s+will)\s+(?:(?:just|also)\s+)?(?:{_CHOICES}))\b"),
+    order("I'd like to …",
+          "i'd like to|i would like to|i want to|we'd like to|we would like to|we want to|i'll|i will|we'll|we will",
+          r"\b(?:i|we)(?:(?:(?:'d|\s+would)\s+(?:(?:also|rather|still)\s+)?like|\s+want)\s+to\s+(?:go\s+ahead\s+and\s+)?"
+          rf"(?:{_WISHES})|(?:'ll|\s+will)\s+(?:(?:just|also)\s+)?(?:{_CHOICES}))\b"),
 )  # fmt: skip
 """What a person chooses, in answer to a question: without one it is a wish or a task."""
 WANTED: Final = Table(

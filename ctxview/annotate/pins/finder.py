@@ -303,9 +303,9 @@ class PinFinder:
                 else None
             )
             if found is None and denial is None:
-                found = approval_in_words(
-                    sentence, question=self._asked, alone=len(split) == 1, under_way=self._work_is_open()
-                )
+                alone = len(split) == 1
+                under_way = alone and self._work_is_open()
+                found = approval_in_words(sentence, question=self._asked, alone=alone, under_way=under_way)
                 if found is None and self._asked is not None and early <= _EARLY:
                     found = (answer(sentence) if sentence.first else None) or choice(sentence)
                 elif found is None and sentence.first:

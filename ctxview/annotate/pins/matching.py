@@ -27,6 +27,8 @@ _CLAUSE: Final = lazy(
     r"\s+(?:should\s+|must\s+|can\s+|will\s+|shall\s+)?)$"
 )
 _LOOK_BACK: Final = 30
+_REACH: Final = 110
+"""Characters in front of what ends an order, in which it opens."""
 _OPENERS: Final = frozenset(
     {
         "and", "but", "or", "so", "then", "please", "pls", "plz", "just", "also", "instead", "yet", "therefore", "thus",
@@ -51,11 +53,20 @@ class Rule:
     """A power of two that no other rule has."""
     starts_clause: bool = False
     """The match must stand where a clause starts."""
+    opens: re.Pattern[str] | None = None
+    """What must stand where a clause starts, not far in front of the match and with no full stop between."""
 
     def matches(self, low: str) -> bool:
+        if self.opens is not None:
+            return any(_is_opened(low, found.start(), self.opens) for found in self.pattern.finditer(low))
         if not self.starts_clause:
             return self.pattern.search(low) is not None
         return any(_starts_clause(low, found.start()) for found in self.pattern.finditer(low))
+
+
+def _is_opened(low: str, at: int, opens: re.Pattern[str]) -> bool:
+    start = max(at - _REACH, 1 + max(low.rfind(mark, 0, at) for mark in ".;:"))
+    return any(_starts_clause(low, found.start()) for found in opens.finditer(low, start, at))
 
 
 def _starts_clause(low: str, at: int) -> bool:
@@ -79,6 +90,11 @@ def rule(name: str, keys: str, pattern: str) -> Rule:
 def order(name: str, keys: str, pattern: str) -> Rule:
     """A rule whose match starts a clause."""
     return replace(rule(name, keys, pattern), starts_clause=True)
+
+
+def ending(name: str, keys: str, opens: re.Pattern[str], pattern: str) -> Rule:
+    """A rule about an order that opens and ends so. Its start is only looked for in front of such an end."""
+    return replace(rule(name, keys, pattern), opens=opens)
 
 
 def _word_sets(keys: str) -> tuple[frozenset[bytes], ...]:
