@@ -35,7 +35,7 @@ from ctxview.annotate.pins.standing import (
     command_words,
     is_empty,
     is_expansion,
-    is_hooks_words,
+    is_hooks_order,
     is_marked_goal,
     is_memory,
     is_prompt_command,
@@ -223,7 +223,7 @@ class PinFinder:
             self._stands(block.text, n, turn, STANDS)
         elif is_skill(block):
             self._stands(block.text, n, turn, STANDS)
-        elif is_hooks_words(block):
+        elif is_hooks_order(block):
             self._stands(block.text, n, turn)
 
     def _summary(self, block: Block, n: int, turn: int) -> None:

@@ -36,6 +36,7 @@ _SKILL: Final = "Base directory for this skill:"
 _HOOKS: Final = lazy(
     r"\s*<system-reminder>\s*(?:Session(?:Start|End)|UserPromptSubmit|(?:Pre|Post|Sub)\w+)(?::\S+)? hook additional"
 )
+_FEW_CHARS: Final = 1_000
 _REMINDER_ENDS: Final = "</system-reminder>"
 _LOADED: Final = "\n<system-reminder>\nInstructions from: "
 _TAIL_CHARS: Final = 40
@@ -94,9 +95,12 @@ def is_skill(block: Block) -> bool:
     return block.tool == "invoked_skills" or (block.injected and block.text.startswith(_SKILL))
 
 
-def is_hooks_words(block: Block) -> bool:
-    """What a hook tells the agent."""
-    return (block.tool or "").startswith("hook_") or (block.tool is None and _HOOKS.match(block.text) is not None)
+def is_hooks_order(block: Block) -> bool:
+    """What a hook tells the agent in a few words: long ones bring context."""
+    return len(block.text) <= _FEW_CHARS and (
+        (block.tool or "").startswith("hook_")
+        or (block.tool is None and _HOOKS.match(block.text) is not None)
+    )
 
 
 def memory_in_result(text: str) -> str:
