@@ -18,7 +18,8 @@ from typing import Final
 from benchmarks.inputs import write_session
 from benchmarks.row import Row
 from ctxview.annotate.observations import ObservationFinder
-from ctxview.annotate.pins.finder import PinFinder, read_standing
+from ctxview.annotate.pins import PinFinder
+from ctxview.annotate.pins.reading import read_standing
 from ctxview.errors import CtxviewError
 from ctxview.ingest.inputs import find_inputs
 from ctxview.loaders.registry import detect

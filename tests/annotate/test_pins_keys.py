@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pin_blocks import agent, block, person, pins_of, result
 
-from ctxview.annotate.pins import approvals, constraints, decisions, denials, finder, preferences, questions
+from ctxview.annotate.pins import approvals, constraints, decisions, denials, preferences, questions, reading
 from ctxview.annotate.pins.matching import Rule, Table, Vocabulary
 from ctxview.annotate.pins.vocabulary import SPOKEN, STANDING
 from ctxview.model import Pin
@@ -65,7 +65,7 @@ def test_reading_only_where_key_words_stand_finds_all_pins(text: str, said: str,
     blocks += [agent(text), block("system", text)]
 
     def found() -> tuple[Pin, ...]:
-        finder.read_standing.cache_clear()
+        reading.read_standing.cache_clear()
         return pins_of(*blocks)
 
     with_keys = found()

@@ -7,30 +7,20 @@ work is under way. A pin is made from its own block and what came before; only i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, Final
 
 import orjson
 
-from ctxview.annotate.pins.approvals import approval_in_words, approval_of_result
-from ctxview.annotate.pins.constraints import LIMITS, STANDS, constraint
-from ctxview.annotate.pins.decisions import (
-    agents_decision,
-    answer,
-    answer_abroad,
-    choice,
-    correction,
-    decision,
-    option,
-    wanted,
-)
-from ctxview.annotate.pins.denials import REFUSED, denial_in_words, denial_of_note, denial_of_result
-from ctxview.annotate.pins.found import Found, shorten
+from ctxview.annotate.pins.approvals import approval_of_result
+from ctxview.annotate.pins.constraints import LIMITS, STANDS
+from ctxview.annotate.pins.decisions import agents_decision, answer_abroad, correction, option
+from ctxview.annotate.pins.denials import REFUSED, denial_of_note, denial_of_result
+from ctxview.annotate.pins.found import Found, distinct, shorten
 from ctxview.annotate.pins.matching import Table
-from ctxview.annotate.pins.preferences import preference
-from ctxview.annotate.pins.questions import REMARK, marked_question, question_of_agent, question_of_person
+from ctxview.annotate.pins.questions import REMARK, question_of_agent, question_of_person
+from ctxview.annotate.pins.reading import Before, read_spoken, read_standing
 from ctxview.annotate.pins.rules import DEFAULT, PRIORITY, PinRules
-from ctxview.annotate.pins.sentences import Sentence, sentences, sentences_that_match
+from ctxview.annotate.pins.sentences import Sentence, sentences
 from ctxview.annotate.pins.standing import (
     command_words,
     is_empty,
@@ -47,16 +37,10 @@ from ctxview.annotate.pins.standing import (
 )
 from ctxview.annotate.pins.summaries import how_to_go_on, pending_tasks
 from ctxview.annotate.pins.tasks import TaskList
-from ctxview.annotate.pins.vocabulary import LAYS_DOWN, SPOKEN, STANDING
+from ctxview.annotate.pins.vocabulary import SPOKEN
 from ctxview.model import NEVER, Block, Evidence, Pin
 
-_MOST_PER_BLOCK: Final = 200
-"""Pins of one block: a hostile text must not fill memory with them."""
 _REPORT_CHARS: Final = 2_000
-_FEW_CHARS: Final = 12
-"""Of a sentence that only opens an answer (`Sure!`)."""
-_EARLY: Final = 2
-"""Sentences of a message that answer the agent's question directly."""
 _PLAN_TOOLS: Final = frozenset({"ExitPlanMode", "exit_plan_mode", "plan_exit"})
 _ASK_TOOLS: Final = frozenset({"AskUserQuestion", "ask_user_question", "ask_followup_question", "ask_user"})
 _BINDING: Final = frozenset({"decision", "approval"})
@@ -277,42 +261,9 @@ class PinFinder:
             if question is not None:
                 self._asked_by_person = self._add(question, n, turn)
 
-    # -------------------------------------------------------------- sentences
-
     def _spoken(self, split: list[Sentence]) -> list[Found]:
-        """What the person lays down. A sentence is one thing, except that a refusal in words is a constraint too."""
-        phrases = self._rules.phrases
-        said: list[Found] = []
-        early = 0  # sentences so far, those of a word or two not counted
-        for sentence in split:
-            early += len(sentence.text) > _FEW_CHARS
-            configured = next((p for p in phrases if p.pattern.search(sentence.text)), None) if phrases else None
-            if configured is not None:
-                said.append(Found(configured.kind, f"configured phrase {configured.text}", shorten(sentence.text)))
-                continue
-            denial = None
-            if sentence.first:
-                denial = denial_in_words(sentence, after_denial=self._denied, question=self._asked)
-                if denial is not None:
-                    said.append(denial)
-            if not sentence.candidates:
-                continue
-            found = (
-                (marked_question(sentence) or constraint(sentence) or decision(sentence) or preference(sentence))
-                if sentence.candidates & LAYS_DOWN
-                else None
-            )
-            if found is None and denial is None:
-                alone = len(split) == 1
-                under_way = alone and self._work_is_open()
-                found = approval_in_words(sentence, question=self._asked, alone=alone, under_way=under_way)
-                if found is None and self._asked is not None and early <= _EARLY:
-                    found = (answer(sentence) if sentence.first else None) or choice(sentence)
-                elif found is None and sentence.first:
-                    found = wanted(sentence, self._reported)
-            if found is not None:
-                said.append(found)
-        return said
+        before = Before(self._asked, self._reported, self._denied, self._work_is_open())
+        return read_spoken(split, before, self._rules.phrases)
 
     # ------------------------------------------------------------------ state
 
@@ -384,7 +335,7 @@ class PinFinder:
                     self._lists[brought] = pin
 
     def _say(self, found: Iterable[Found], n: int, turn: int) -> None:
-        for one in _distinct(found):
+        for one in distinct(found):
             self._add(one, n, turn)
 
     def _stands(self, text: str, n: int, turn: int, *tables: Table) -> None:
@@ -426,23 +377,3 @@ def _argument(text: str, key: str) -> str:
 
 def _first_line(text: str) -> str:
     return shorten(next((line.strip() for line in text.splitlines() if line.strip()), ""))
-
-
-def _distinct(found: Iterable[Found]) -> list[Found]:
-    """Each quote once for a kind; the first ones of too many."""
-    firsts: dict[tuple[str, str], Found] = {}
-    for one in found:
-        firsts.setdefault((one.kind, one.quote), one)
-    return list(firsts.values())[:_MOST_PER_BLOCK]
-
-
-@lru_cache(maxsize=32)
-def read_standing(text: str, tables: tuple[Table, ...]) -> tuple[Found, ...]:
-    """What standing text (system, memory, a sub-agent's prompt) lays down. The sessions of one trace often share it.
-    `tables`: of the rules that are not read in all texts, those that are read in this one."""
-    found = []
-    for sentence in sentences_that_match(text, STANDING):
-        pin = constraint(sentence, tables) or preference(sentence)
-        if pin is not None:
-            found.append(pin)
-    return tuple(_distinct(found))
