@@ -182,14 +182,14 @@ class Sizes(Stays):
 
     def occupancy(self) -> tuple[int | None, str]:
         """Tokens that stand now, and where the number is from: recorded, post-cut, counted or unknown."""
-        newest = self.turns[-1] if self.turns else None
-        cut = next((c for c in reversed(self.cuts) if c.kind in ("compact", "clear") and c.turn == self.now), None)
-        has_usage = any(t.recorded is not None for t in self.turns)
-        if cut is not None and has_usage:
+        told = next((t for t in reversed(self.turns) if t.recorded is not None), None)
+        if told is not None:
+            # What was recorded before a cut does not stand after it, whether or not a call without usage followed.
+            cuts = (c for c in reversed(self.cuts) if c.kind in ("compact", "clear") and c.turn > told.turn)
+            cut = next(cuts, None)
+            if cut is None:
+                return told.recorded, "recorded"
             return (cut.after, "post-cut") if cut.after is not None else (None, "unknown")
-        recorded = next((t.recorded for t in reversed(self.turns) if t.recorded is not None), None)
-        if newest is not None and recorded is not None:
-            return recorded, "recorded"
         return (self.counted(self.now), "counted") if self.blocks else (None, "unknown")
 
     @cached_property

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from ctxview.report.info import info_report
@@ -20,6 +23,28 @@ from .windows import DATA, ctxview_json, ids, opened, recorded
 )
 def test_c01_right_after_a_cut_the_old_size_does_not_stand(name: str, now: dict[str, object]) -> None:
     (session,) = ctxview_json("info", str(DATA / name))["sessions"]
+    assert session["now"] == now
+
+
+@pytest.mark.parametrize(
+    ("name", "now"),
+    [
+        ("C01.now.jsonl", {"tokens": 17000, "source": "post-cut"}),
+        ("C01.nopost.jsonl", {"tokens": None, "source": "unknown"}),
+    ],
+)
+def test_c01_a_call_without_usage_brings_the_old_size_not_back(
+    tmp_path: Path, name: str, now: dict[str, object]
+) -> None:
+    """As in logs of gateways that report no usage, and in those that end before the usage came."""
+    lines = (DATA / name).read_text(encoding="utf-8").splitlines()
+    more = {"sessionId": "s-demo", "timestamp": "2026-01-01T02:00:00.000Z", "version": "2.1.0"}
+    message = {"id": "m-x", "role": "assistant", "model": "claude-demo-5", "content": [{"type": "text", "text": "n"}]}
+    lines.append(json.dumps({"type": "assistant", "uuid": "ax", "parentUuid": "s1", "message": message, **more}))
+    path = tmp_path / name
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (session,) = ctxview_json("info", str(path))["sessions"]
+    assert session["turns"] == 2
     assert session["now"] == now
 
 
