@@ -13,7 +13,6 @@ def show_report(view: SessionView, turn: int, *, history: bool = False) -> dict[
     """The window at `turn`; with `history` every block that had arrived by then."""
     call = view.turn(turn)
     sizes = view.tokens(turn)
-    limit = sizes.limit
     rows = view.history(turn) if history else view.window(turn)
     return {
         "session": view.row.session,
@@ -23,13 +22,13 @@ def show_report(view: SessionView, turn: int, *, history: bool = False) -> dict[
         "fidelity": view.fidelity_at(turn),
         "missing": list(view.missing_at(turn)),
         "stack": view.stack,
-        "fits": limit is None or view.size(turn) <= limit,
+        "fits": view.fits(turn),
         "tokens": {
             "recorded": sizes.recorded,
             "counted": sizes.counted,
             "calibrated": sizes.calibrated,
             "unlogged": sizes.unlogged,
-            "limit": limit,
+            "limit": sizes.limit,
         },
         "by_kind": view.by_kind(turn),
         "blocks": block_reports(view, rows, turn),

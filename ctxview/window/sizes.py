@@ -111,6 +111,15 @@ class Sizes(Stays):
         scaled = round(self.factor(turn) * sizes.counted)
         return scaled + (sizes.unlogged or 0)
 
+    def fits(self, turn: int) -> bool:
+        """Whether the window is within the limit, as far as can be told: where its size was not recorded, what the
+        newest call with usage sent beside the logged blocks counts as sent again. True without a limit."""
+        if self.limit is None:
+            return True
+        if self.own_rest(turn) is not None:
+            return self.size(turn) <= self.limit
+        return self.rests[min(turn, self.last)].size(self._scaled[turn]) <= self.limit
+
     def lacks_unlogged(self, turn: int) -> bool:
         """Whether `size` leaves out what was never logged, though other turns of the session tell of some."""
         if self.base is not None:
