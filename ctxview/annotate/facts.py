@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ctxview.annotate.note_rules import NoteRules
-from ctxview.annotate.observations.queries import Resources, stale_by_age
+from ctxview.annotate.observations.queries import Resources, old_from
 from ctxview.annotate.observations.rules import DEFAULT
 from ctxview.model import Observation, Pin, ResourceChange
 
@@ -64,9 +64,13 @@ class Facts:
         known = [change for change in found if change is not None]
         return next((c for c in known if c.state == "stale"), known[0])
 
+    def old_from(self, row: Observation) -> int | None:
+        """The first turn at which a reading has grown old; None for what does not age."""
+        return old_from(row, DEFAULT.stale_after if self.stale_after is None else self.stale_after)
+
     def _grown_old(self, row: Observation, turn: int) -> ResourceChange | None:
-        thresholds = DEFAULT.stale_after if self.stale_after is None else self.stale_after
-        if not stale_by_age(row, turn, thresholds):
+        old = self.old_from(row)
+        if old is None or turn < old:
             return None
         age = turn - row.turn
         return ResourceChange(row.block, row.key or "", turn, "stale", None, f"{age} turns old: read it again")

@@ -15,8 +15,7 @@ def block_life_report(view: SessionView, block_id: str) -> dict[str, Any]:
     """Its spans, the turns at which its state changed and why, and the turns that spoke of it again."""
     block = view.block(block_id)
     spans = view.life(block.n)
-    rows = view.history(view.now + 1)
-    row = next((r for r in rows if r.block.n == block.n), None)
+    row = view.stay_at(block.n, view.now)
     ended = [view.edits[s.ended_by] if s.ended_by is not None else None for s in spans]
     return {
         "block": block_report(view, row, view.now) if row else None,
@@ -68,7 +67,7 @@ def _moments(view: SessionView, n: int) -> list[int]:
     for pin in view.facts.by_block.get(n, ()):
         turns |= {t for t in (pin.since, pin.until) if t <= view.now}
     turns |= {c.since for c in view.facts.changes if c.block == n}
-    turns |= {o.turn + age for o in view.facts.observations if o.block == n for age in range(1, 13)}
+    turns |= {old for o in view.facts.resources.by_block.get(n, ()) if (old := view.facts.old_from(o)) is not None}
     return sorted(t for t in turns if 1 <= t <= view.now)
 
 

@@ -92,15 +92,21 @@ class SessionView(Sizes, Pairs, Texts):
         for block in self.blocks:
             if block.turn >= turn:
                 break
-            stays = self.life(block.n)
-            if not stays:
-                continue
-            span = next((s for s in reversed(stays) if s.start <= turn), stays[0])
-            row = self.stand(span, Pairing(frozenset(), frozenset(), frozenset()), turn, len(rows))
-            if not span.start <= turn < span.end:
-                row = replace(row, states=("absent", *(state for state in row.states if state != "rolling")))
-            rows.append(row)
+            row = self.stay_at(block.n, turn, len(rows))
+            if row is not None:
+                rows.append(row)
         return tuple(rows)
+
+    def stay_at(self, block: int, turn: int, index: int = 0) -> WindowBlock | None:
+        """A block as it stands at `turn`, else as it stood last, absent; None for one without any stay."""
+        stays = self.life(block)
+        if not stays:
+            return None
+        span = next((s for s in reversed(stays) if s.start <= turn), stays[0])
+        row = self.stand(span, Pairing(frozenset(), frozenset(), frozenset()), turn, index)
+        if span.start <= turn < span.end:
+            return row
+        return replace(row, states=("absent", *(state for state in row.states if state != "rolling")))
 
     def messages(self, turn: int) -> int:
         """Number of wire messages in the window, the system prompt being one and tool schemas none."""

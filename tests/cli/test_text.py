@@ -114,3 +114,29 @@ def test_sizes_of_two_measures_are_not_subtracted() -> None:
                      run("diff", stale, "-t", "38", "-t", "40"), re.MULTILINE)  # fmt: skip
     assert re.search(r"^turn 40: [\d,]+ tokens recorded, now: [\d,]+ tokens calibrated$",
                      run("diff", stale, "-t", "40", "-t", "now"), re.MULTILINE)  # fmt: skip
+
+
+@pytest.mark.parametrize(("threshold", "calls"), [(8, 7), (20, 19), (20, 20)])
+def test_the_life_of_a_reading_tells_when_it_grew_old(tmp_path: Path, threshold: int, calls: int) -> None:
+    """Whatever the project's threshold is, and not a turn before the window says so."""
+    (tmp_path / "ctxview.toml").write_text(f"[resources.stale_after]\ndefault = {threshold}\n")
+    function = {"name": "read_file", "arguments": '{"path": "/w/a.py"}'}
+    items: list[dict[str, object]] = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": "c", "content": "x = 1"},
+    ]
+    for _ in range(calls - 1):
+        items += [{"role": "assistant", "content": "step"}, {"role": "user", "content": "more"}]
+    path = tmp_path / "chat.jsonl"
+    path.write_text("".join(json.dumps(item) + "\n" for item in items))
+    (shown,) = [
+        block
+        for block in json.loads(run("show", str(path), "--turn", "now", "--json"))["blocks"]
+        if block["kind"] == "tool_result"
+    ]
+    life = json.loads(run("block", str(path), shown["id"], "--json"))
+    assert shown["age"] == calls
+    assert life["block"]["states"] == shown["states"]
+    grown = [state["turn"] for state in life["states"] if "stale" in state["state"]]
+    assert grown == ([threshold + 1] if "stale" in shown["states"] else [])

@@ -188,12 +188,19 @@ class Resources:
             last[row.content] = row
 
 
-def stale_by_age(observation: Observation, turn: int, thresholds: Mapping[str, int] = DEFAULT.stale_after) -> bool:
-    """Whether a reading is so old at `turn` that it should be read again. Events, edits and notes do not age."""
-    if observation.key is None or observation.effect not in HOLDS_CONTENT or turn < observation.since:
-        return False
+def old_from(observation: Observation, thresholds: Mapping[str, int] = DEFAULT.stale_after) -> int | None:
+    """The first turn at which a reading is so old that it should be read again; None for events, edits and notes, which
+    do not age."""
+    if observation.key is None or observation.effect not in HOLDS_CONTENT:
+        return None
     threshold = thresholds.get(type_of(observation.key), thresholds.get(DEFAULT_TYPE, STALE_AFTER))
-    return turn - observation.turn >= threshold
+    return max(observation.since, observation.turn + threshold)
+
+
+def stale_by_age(observation: Observation, turn: int, thresholds: Mapping[str, int] = DEFAULT.stale_after) -> bool:
+    """Whether a reading is so old at `turn` that it should be read again."""
+    old = old_from(observation, thresholds)
+    return old is not None and turn >= old
 
 
 def state_at(
