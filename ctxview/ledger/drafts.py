@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
 
+from ctxview.annotate.observations.patches import BEGIN, hunks_of
 from ctxview.window import SessionView
 
 _DOCUMENTS: Final = frozenset({".md", ".markdown", ".txt", ".rst", ".tex", ".html", ".adoc", ".docx", ".org"})
@@ -16,25 +17,59 @@ _SECTION_TOOLS: Final = re.compile(
     r"(write|draft|add|update|replace|edit|append)_?(section|chapter|report|document|draft)$"
 )
 _WRITE_TOOLS: Final = re.compile(r"(write|create|save)_?(file)?$|^create$|^str_replace_(based_)?edit(or)?(_tool)?$")
-_EDIT_TOOLS: Final = re.compile(r"^(edit|multiedit|str_replace|replace_in_file|edit_file)$")
+_EDIT_TOOLS: Final = re.compile(
+    r"^(edit|multi_?edit|str_replace|replace_in_file|edit_file|insert|insert_text|append|append_(to_)?file|apply_patch)$"
+)
+_ADDS: Final = re.compile("append")
 _PATH_KEYS: Final = ("file_path", "path", "filename", "file")
 _TEXT_KEYS: Final = ("content", "text", "body", "file_text", "markdown")
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What one write did to a section or document."""
+
+    new: str
+    old: str | None = None
+    """The text that it took the place of; empty for an addition, None for all that stood there."""
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """One write of drafted text."""
+    """One call that wrote drafted text, or the final answer."""
 
     turn: int
     """The turn whose answer wrote it: in the draft from the next turn on."""
     block: int
     section: str
     """Section, or the document's path."""
-    text: str
-    replaces: str | None = None
-    """For an edit: the text that it replaces in that document."""
+    changes: tuple[Change, ...]
     is_final: bool = False
-    """The final answer, or the last write of a whole document."""
+    """The final answer, or the write of a whole document."""
+
+
+class Written:
+    """What stands written, section by section. Of a document that the session never wrote whole, the parts that it
+    wrote are known."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[str]] = {}
+
+    def add(self, draft: Draft) -> None:
+        for change in draft.changes:
+            parts = self._parts.setdefault(draft.section, [])
+            at = next((i for i, part in enumerate(parts) if change.old and change.old in part), None)
+            if change.old is None:
+                parts[:] = [change.new]
+            elif at is not None:
+                parts[at] = parts[at].replace(change.old, change.new, 1)
+            else:
+                parts[:] = [part for part in parts if part not in change.old]
+                parts.append(change.new)
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(part for parts in self._parts.values() for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +80,10 @@ class Drafts:
 
     def text_at(self, turn: int) -> str:
         """What stands written in the window of `turn`: the newest text of each section and document."""
-        texts: dict[str, str] = {}
-        for draft in self.items:
-            if draft.turn >= turn:
-                break
-            if draft.replaces is not None and draft.section in texts:
-                texts[draft.section] = texts[draft.section].replace(draft.replaces, draft.text, 1)
-            else:
-                texts[draft.section] = draft.text
-        return "\n\n".join(texts.values())
+        written = Written()
+        for draft in self.before(turn):
+            written.add(draft)
+        return written.text
 
     def before(self, turn: int) -> tuple[Draft, ...]:
         """The drafts that the window of `turn` knows."""
@@ -68,34 +98,54 @@ def find_drafts(view: SessionView) -> Drafts:
         if block.kind != "tool_call" or not block.tool or block.call_id in failed:
             continue
         name = block.tool.rsplit("__", 1)[-1].lower()
-        if not (_SECTION_TOOLS.search(name) or _WRITE_TOOLS.search(name) or _EDIT_TOOLS.search(name)):
+        if not any(tools.search(name) for tools in (_SECTION_TOOLS, _WRITE_TOOLS, _EDIT_TOOLS)):
             continue
-        arguments = _arguments(view.text(block.content))
-        draft = _draft(name, arguments, block.turn, block.n)
-        if draft is not None:
-            items.append(draft)
+        items += _drafts(name, _arguments(view.text(block.content)), block.turn, block.n)
     answer = _final_answer(view)
     if answer is not None and items:
         items.append(answer)
     return Drafts(tuple(items))
 
 
-def _draft(name: str, arguments: Mapping[str, Any], turn: int, block: int) -> Draft | None:
+def _drafts(name: str, arguments: Mapping[str, Any], turn: int, block: int) -> Iterator[Draft]:
     path = _first(arguments, _PATH_KEYS)
-    section = _first(arguments, ("section", "heading", "title", "chapter"))
-    if _SECTION_TOOLS.search(name):
+    if name == "apply_patch":
+        patch = next((v for v in arguments.values() if isinstance(v, str) and BEGIN in v), "")
+        for changed, hunks in hunks_of(patch):
+            if _is_document(changed):
+                changes = tuple(Change(new, old) for old, new in hunks)
+                yield Draft(turn, block, changed, changes, is_final=any(c.old is None for c in changes))
+    elif _SECTION_TOOLS.search(name):
         text = _first(arguments, _TEXT_KEYS)
-        return Draft(turn, block, section or path or name, text) if text else None
-    if PurePath(path).suffix.lower() not in _DOCUMENTS:
-        return None
-    old, new = (
-        arguments.get("old_string", arguments.get("old_str")),
-        arguments.get("new_string", arguments.get("new_str")),
-    )
-    if isinstance(old, str) and isinstance(new, str):
-        return Draft(turn, block, path, new, replaces=old)
-    text = _first(arguments, _TEXT_KEYS)
-    return Draft(turn, block, path, text, is_final=True) if text else None
+        section = _first(arguments, ("section", "heading", "title", "chapter"))
+        if text:
+            yield Draft(turn, block, section or path or name, (Change(text, "" if _ADDS.match(name) else None),))
+    elif _is_document(path):
+        changes = tuple(_edits(arguments))
+        text = _first(arguments, _TEXT_KEYS)
+        if changes:
+            yield Draft(turn, block, path, changes)
+        elif text:
+            adds = _ADDS.match(name) is not None
+            yield Draft(turn, block, path, (Change(text, "" if adds else None),), is_final=not adds)
+
+
+def _is_document(path: str) -> bool:
+    return PurePath(path).suffix.lower() in _DOCUMENTS
+
+
+def _edits(arguments: Mapping[str, Any]) -> Iterator[Change]:
+    """The replacements and insertions of an edit call; none in a call that writes a whole document."""
+    listed = arguments.get("edits")
+    for edit in listed if isinstance(listed, list) else (arguments,):
+        if not isinstance(edit, dict):
+            continue
+        old, new = edit.get("old_string", edit.get("old_str")), edit.get("new_string", edit.get("new_str"))
+        added = edit.get("insert_text", new if "insert_line" in edit else None)
+        if isinstance(old, str) and isinstance(new, str):
+            yield Change(new, old)
+        elif isinstance(added, str):
+            yield Change(added, "")
 
 
 def _final_answer(view: SessionView) -> Draft | None:
@@ -105,7 +155,7 @@ def _final_answer(view: SessionView) -> Draft | None:
         if block.kind == "tool_call":
             return None
         if block.kind == "assistant" and not block.injected:
-            return Draft(view.last, block.n, "final answer", view.text(block.content), is_final=True)
+            return Draft(view.last, block.n, "final answer", (Change(view.text(block.content)),), is_final=True)
     return None
 
 
@@ -113,7 +163,7 @@ def _arguments(text: str) -> Mapping[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return {}
+        return {"input": text}  # a patch stands as it is
     return value if isinstance(value, dict) else {}
 
 

@@ -6,11 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from typing import Final, Literal, TypeAlias
 
 from ctxview.annotate.note_rules import NoteRules
 from ctxview.annotate.pins.tasks import keeps_tasks
-from ctxview.ledger.drafts import Draft, Drafts, find_drafts
+from ctxview.ledger.drafts import Draft, Drafts, Written, find_drafts
 from ctxview.ledger.encoding import distinctive_tokens, holds_any, holds_value
 from ctxview.ledger.rows import LedgerRow, find_rows
 from ctxview.ledger.work import Work
@@ -165,19 +167,25 @@ class Ledger:
     def gates(self, until: int | None = None) -> tuple[Gate, ...]:
         """Each close of a section or of the document, and what was outstanding then."""
         tried: set[str] = set()
-        found = []
-        for draft in self.drafts.items:
-            turn = draft.turn + 1
+        found: list[Gate] = []
+        written, drafts = Written(), list[Draft]()
+        for asked_in, group in groupby(self.drafts.items, key=attrgetter("turn")):
+            turn = asked_in + 1
             if until is not None and turn > until:
                 break
-            text, drafts = self.drafts.text_at(turn), self.drafts.before(turn)
+            together = tuple(group)
+            for draft in together:
+                written.add(draft)
+            drafts += together
+            text = written.text
             outstanding = tuple(
                 row.id for row in self.known_at(turn) if self._coarse(row, turn, text, drafts) == "missing"
             )
-            first_try = draft.section not in tried
-            found.append(Gate(turn, draft.section, outstanding, bool(outstanding) and first_try))
-            if outstanding:
-                tried.add(draft.section)
+            for draft in together:
+                refused = bool(outstanding) and draft.section not in tried
+                found.append(Gate(turn, draft.section, outstanding, refused))
+                if outstanding:
+                    tried.add(draft.section)
         return tuple(found)
 
     @cached_property

@@ -265,3 +265,60 @@ def test_work_is_never_outstanding_and_no_value(tmp_path: Path) -> None:
     ]
     assert late["survival"]["values"] == 0
     assert late["notes_share"] == 0.5
+
+
+def _edited(old: str, new: str, **more: Any) -> dict[str, Any]:
+    return {"old_string": old, "new_string": new, **more}
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [
+        [
+            ("Edit", _edited("A: TODO", "A: 18432", file_path="report.md")),
+            ("Edit", _edited("B: TODO", "B: 99121", file_path="report.md")),
+        ],
+        [("MultiEdit", {"file_path": "report.md", "edits": [_edited("A", "A: 18432"), _edited("B", "B: 99121")]})],
+        [
+            ("str_replace_editor", {"command": "insert", "path": "report.md", "insert_line": 1, "insert_text": text})
+            for text in ("A: 18432", "B: 99121")
+        ],
+        [("append_section", {"section": "One", "text": text}) for text in ("A: 18432", "B: 99121")],
+        [("apply_patch", {"input": "*** Begin Patch\n*** Add File: report.md\n+A: 18432\n+B: 99121\n*** End Patch"})],
+        [
+            (
+                "apply_patch",
+                {
+                    "input": "*** Begin Patch\n*** Update File: report.md\n@@\n Sums\n-A: ?\n+A: 18432\n"
+                    "@@ later\n-B: ?\n+B: 99121\n*** End Patch"
+                },
+            )
+        ],
+    ],
+    ids=["edits", "several at once", "insertions", "additions", "a patch adds", "a patch changes"],
+)  # fmt: skip
+def test_every_way_to_write_adds_to_what_stands(tmp_path: Path, writes: list[tuple[str, dict[str, Any]]]) -> None:
+    """Of a document that was there before the session, what was written is known, and no later write undoes it."""
+    notes = [
+        *_call("add_note", {"finding": "the sum of A", "value": "18432"}, 1),
+        *_call("add_note", {"finding": "the sum of B", "value": "99121"}, 2),
+    ]
+    calls = [message for n, (name, arguments) in enumerate(writes, 3) for message in _call(name, arguments, n)]
+    with _chat(tmp_path, {"role": "user", "content": "Write it."}, *notes, *calls) as trace:
+        ledger = Ledger(trace.view())
+        assert [state.strict for state in ledger.at(trace.view().now)] == ["value-encoded", "value-encoded"]
+        assert [gate.outstanding for gate in ledger.gates()][-1] == ()
+
+
+def test_an_edit_takes_away_what_it_replaces(tmp_path: Path) -> None:
+    """With more of the document around it than the session itself wrote, too."""
+    trace = _chat(
+        tmp_path,
+        {"role": "user", "content": "Write it."},
+        *_call("add_note", {"finding": "the sum of A", "value": "18432"}, 1),
+        *_call("Edit", _edited("A: TODO", "A: 18432", file_path="report.md"), 2),
+        *_call("Edit", _edited("# Sums\nA: 18432\n", "# Sums\nA: unknown\n", file_path="report.md"), 3),
+    )
+    with trace:
+        ledger = Ledger(trace.view())
+        assert [ledger.at(turn)[0].strict for turn in (3, 4)] == ["value-encoded", "missing"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from ctxview.annotate.observations.ask import Target
@@ -12,6 +13,7 @@ from ctxview.annotate.patterns import lazy
 
 BEGIN: Final = "*** Begin Patch"
 _HEADER: Final = lazy(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.+?)[ \t\r]*$", re.MULTILINE)
+_HUNK: Final = re.compile(r"^@@[^\n]*$", re.MULTILINE)
 _RULES: Final = {
     "Add File": "a patch adds the file",
     "Update File": "a patch changes the file",
@@ -36,3 +38,20 @@ def patch_targets(text: str, cwd: str | None) -> list[Target]:
         added = [line[1:] for line in text[match.end() : end].split("\n") if line.startswith("+")]
         found[key] = Target(key, "write", rule, text=text_of("\n".join(added)))
     return list(found.values())
+
+
+def hunks_of(text: str) -> Iterator[tuple[str, list[tuple[str | None, str]]]]:
+    """Each file that the patches in `text` add or change, as named there, and what each hunk takes and puts in its
+    place; None for what an added file takes."""
+    headers = list(_HEADER.finditer(text))
+    for number, match in enumerate(headers):
+        end = headers[number + 1].start() if number + 1 < len(headers) else len(text)
+        hunks = _HUNK.split(text[match.end() : end])
+        if match[1] == "Add File":
+            yield match[2], [(None, _lines(hunks[0], "+"))]
+        elif match[1] == "Update File":
+            yield match[2], [(_lines(hunk, " -"), _lines(hunk, " +")) for hunk in hunks if hunk.strip()]
+
+
+def _lines(hunk: str, marks: str) -> str:
+    return "\n".join(line[1:] for line in hunk.split("\n") if line and line[0] in marks)
