@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 from ctxview.annotate.note_rules import NoteRules
 from ctxview.annotate.pins.tasks import keeps_tasks
 from ctxview.ledger.drafts import Draft, Drafts, Written, find_drafts
-from ctxview.ledger.encoding import distinctive_tokens, holds_any, holds_value
+from ctxview.ledger.encoding import distinctive_tokens, holds_any, holds_value, value_pattern
 from ctxview.ledger.rows import LedgerRow, find_rows
 from ctxview.ledger.work import Work
 from ctxview.window import SessionView
@@ -234,7 +233,7 @@ class Ledger:
     @cached_property
     def _holders(self) -> dict[int, list[str]]:
         """Content key -> ids of the rows whose value its text holds. Every text is read once, many at a time."""
-        patterns = {row.id: _seen_pattern(row.value) for row in self.rows if row.value.strip()}
+        patterns = {row.id: value_pattern(row.value.strip()) for row in self.rows if row.value.strip()}
         found: dict[int, list[str]] = {}
         if not patterns:
             return found
@@ -252,10 +251,6 @@ class Ledger:
         if any(row.id in self._holders.get(s.content, ()) for s in self._view.spans_at(turn)):
             return "window"
         return "ledger" if row.noted_at is not None else "source"
-
-
-def _seen_pattern(value: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(value.strip())}(?!\w)", re.IGNORECASE)
 
 
 def _same(a: str, b: str) -> bool:

@@ -104,6 +104,8 @@ def test_the_sidecar_tells_the_same_as_the_calls(sample: Trace) -> None:
         ("see config.toml", "", ("config.toml",)),
         ("the Parser and the README", "", ()),
         ("maxRetries", "18,432", ("maxRetries", "18,432")),
+        ("lat,p95_ms and 1,750,2026", "1750.", ("p95_ms", "1,750", "2026", "1750")),
+        ("v1.2.3456 of 3.14159", "2024-05-06", ("v1.2.3456", "3.14159", "2024")),
     ],
 )
 def test_distinctive_tokens_are_long_numbers_and_identifiers(finding: str, value: str, tokens: tuple[str, ...]) -> None:
@@ -120,6 +122,18 @@ def test_distinctive_tokens_are_long_numbers_and_identifiers(finding: str, value
         ("above the cutoff P60", "p60", True),
         ("p605", "p60", False),
         ("anything", "", False),
+        ("in all 1,234,567 EUR", "1234567 EUR", True),
+        ("in all 1234567  eur.", "1,234,567 EUR", True),
+        ("it costs $5200", "$5,200", True),
+        ("from 18,432 to 20,000", "18432 to 20000", True),
+        ("7,18432,x", "18432", True),
+        ("1,018,432", "18432", False),
+        ("18,432", "432", False),
+        ("18,432", "18", False),
+        ("item_18432 and v18432 and 18432b", "18432", False),
+        ("3.18432", "18432", False),
+        ("a rise of 12.5%", "12.5%", True),
+        ("a rise of 112.5%", "12.5%", False),
     ],
 )
 def test_a_value_is_held_as_a_word_of_its_own(text: str, value: str, held: bool) -> None:
