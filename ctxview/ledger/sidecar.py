@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,11 +37,14 @@ def sidecar_rows(path: Path) -> tuple[LedgerRow, ...]:
 
 
 def _csv(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    reader = csv.DictReader(text.splitlines())
-    if not {"finding", "value"} & set(reader.fieldnames or ()):
-        raise UsageError(f"{path}, line 1: no column `finding` or `value`", f"columns: {', '.join(_COLUMNS)}")
-    for record in reader:
-        yield reader.line_num, record
+    reader = csv.DictReader(StringIO(text, newline=""))  # lines as csv has them: a cell may hold several
+    try:
+        if not {"finding", "value"} & set(reader.fieldnames or ()):
+            raise UsageError(f"{path}, line 1: no column `finding` or `value`", f"columns: {', '.join(_COLUMNS)}")
+        for record in reader:
+            yield reader.line_num, record
+    except csv.Error as error:
+        raise UsageError(f"{path}, line {reader.line_num}: {error}", "mend or shorten that line") from None
 
 
 def _jsonl(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -63,7 +67,7 @@ def _row(path: Path, line: int, record: Mapping[str, Any], n: int) -> LedgerRow:
     else:
         try:
             turn = int(noted)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise UsageError(f"{path}, line {line}: noted_at is {noted!r}", "give the number of a turn") from None
-    words = {key: str(record.get(key) or "").strip() for key in _COLUMNS}
+    words = {key: "" if (value := record.get(key)) is None else str(value).strip() for key in _COLUMNS}
     return LedgerRow(f"L{n}", words["finding"], words["value"], words["source"], turn, words["section"])

@@ -188,6 +188,8 @@ def test_a_failed_note_and_a_failed_draft_count_for_nothing(tmp_path: Path) -> N
         ("a.ledger.csv", "name,other\n1,2\n", "line 1"),
         ("a.ledger.jsonl", '{"finding": "x"}\nnot json\n', "line 2"),
         ("a.ledger.csv", "finding,noted_at\nx,soon\n", "noted_at"),
+        ("a.ledger.jsonl", '{"finding": "x", "noted_at": Infinity}\n', "noted_at"),
+        pytest.param("a.ledger.csv", "finding,value\nx,1\n" + "y" * 140_000 + ",2\n", "line 2: field", id="long cell"),
     ],
 )
 def test_a_broken_sidecar_names_its_line(tmp_path: Path, name: str, text: str, words: str) -> None:
@@ -195,6 +197,16 @@ def test_a_broken_sidecar_names_its_line(tmp_path: Path, name: str, text: str, w
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=words):
         sidecar_rows(path)
+
+
+def test_a_sidecar_keeps_what_its_cells_hold(tmp_path: Path) -> None:
+    """Line ends inside a cell, characters that only look like line ends, and the value 0."""
+    table = tmp_path / "a.ledger.csv"
+    table.write_bytes('finding,value\r\n"one\ntwo",0\r\n"a\u2028b\x85c",12345\r\n'.encode())
+    assert [(r.finding, r.value) for r in sidecar_rows(table)] == [("one\ntwo", "0"), ("a\u2028b\x85c", "12345")]
+    lines = tmp_path / "a.ledger.jsonl"
+    lines.write_text('{"finding": "none left", "value": 0}\n', encoding="utf-8")
+    assert [(r.finding, r.value) for r in sidecar_rows(lines)] == [("none left", "0")]
 
 
 def test_no_answer_is_the_final_one_before_the_last_call(tmp_path: Path) -> None:
