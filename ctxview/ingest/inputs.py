@@ -102,9 +102,12 @@ def _named_apart(files: Sequence[SourceFile]) -> list[SourceFile]:
 
 def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:
     """A file that was named twice, or lies in a folder that was named too, is read once."""
-    seen: dict[Path, SourceFile] = {}
-    piped = [f for f in files if f.path is None]
+    seen: set[Path] = set()
+    kept = []
     for file in files:
-        if file.path is not None:
-            seen.setdefault(file.path.resolve(), file)
-    return [*seen.values(), *piped]
+        path = None if file.path is None else file.path.resolve()
+        if path is None or path not in seen:
+            kept.append(file)
+        if path is not None:
+            seen.add(path)
+    return kept

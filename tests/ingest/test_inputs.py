@@ -39,6 +39,18 @@ def test_standard_input_is_another_trace_each_time(tmp_path: Path, monkeypatch: 
             assert [row.session for row in trace.sessions] == [name]
 
 
+@pytest.mark.parametrize("piped_first", [True, False])
+def test_what_is_named_first_is_the_main_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piped_first: bool
+) -> None:
+    """Standard input, too."""
+    (tmp_path / "s.jsonl").write_bytes(session("filed", "hello"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(session("piped", "hello"))))
+    names = [str(tmp_path / "s.jsonl"), "-"]
+    with open_trace(names[::-1] if piped_first else names) as trace:
+        assert [row.session for row in trace.sessions] == (["piped", "filed"] if piped_first else ["filed", "piped"])
+
+
 def test_endless_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PIPE_LIMIT", 100)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x" * 200)))
