@@ -85,6 +85,10 @@ def read_config(path: Path) -> Config:
         where = f", line {line}" if line else ""
         fix = "mend the TOML there; texts stand in quotes, lists in [ ]"
         raise UsageError(f"{path}{where}: {error}", fix) from error
+    except RecursionError:
+        raise UsageError(f"{path}: lists or tables are nested too deeply", "write it flatter") from None
+    except ValueError:  # Python reads no number of more digits
+        raise UsageError(f"{path}: a number has thousands of digits", "shorten it, or write it as a text") from None
 
 
 def pin_rules(config: Config | None) -> PinRules:

@@ -92,6 +92,14 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path):
         read_config(path)
 
 
+@pytest.mark.parametrize("text", ["x = " + "1" * 5000, "x = " + "[" * 5000])
+def test_a_file_beyond_what_python_reads_is_told(tmp_path: Path, text: str):
+    path = tmp_path / "ctxview.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"ctxview\.toml"):
+        read_config(path)
+
+
 def test_it_is_found_beside_the_trace_above_it_or_where_one_stands(tmp_path: Path):
     repo = tmp_path / "home" / "repo"
     deep = repo / "runs" / "today"
