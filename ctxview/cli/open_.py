@@ -33,9 +33,10 @@ def command(trace: Named, session: str | None, turn: str, block: str | None, que
         from ctxview.cli.show import print_window
 
         return print_window(trace, session, turn, stack=stack)
-    if turn not in ("last", "now") and not (turn.isdigit() and int(turn) >= 1):
+    is_number = turn.isdecimal() and len(turn) < 10
+    if turn not in ("last", "now") and not (is_number and int(turn) >= 1):
         raise UsageError(f"no turn {turn!r}", "give a number from 1, `last` or `now`")
-    number = int(turn) if turn.isdigit() else NOW if turn == "now" else None
+    number = int(turn) if is_number else NOW if turn == "now" else None
     return open_in_terminal(trace, Focus(session=session, turn=number, block=block, query=query or None, stack=stack))
 
 

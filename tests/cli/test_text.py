@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxview.cli.command import cli
+from ctxview.errors import UsageError
 from ctxview.sample_traces import sample_path
 
 REFUND = str(sample_path("refund"))
@@ -140,3 +141,11 @@ def test_the_life_of_a_reading_tells_when_it_grew_old(tmp_path: Path, threshold:
     assert life["block"]["states"] == shown["states"]
     grown = [state["turn"] for state in life["states"] if "stale" in state["state"]]
     assert grown == ([threshold + 1] if "stale" in shown["states"] else [])
+
+
+@pytest.mark.parametrize("turn", ["0", "-1", "\u00b2", "1" * 5000, "first"])
+def test_what_is_no_turn_is_refused_before_the_terminal_opens(turn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctxview.cli.open_.has_terminal", lambda: True)
+    monkeypatch.setattr("ctxview.cli.open_.open_in_terminal", lambda *_: pytest.fail("it was opened"))
+    result = CliRunner().invoke(cli, ["open", REFUND, "--turn", turn])
+    assert isinstance(result.exception, UsageError)
