@@ -142,6 +142,11 @@ def test_what_is_left_is_only_an_acknowledgement() -> None:
         "/w/a.py was changed outside:\nx = 2",
         "Note: /w/a.py was modified, either by the user or by a linter. This change was intentional.",
         "<system-reminder>\nNote: /w/a.py was modified, either by the user or by a linter.\n</system-reminder>",
+        "The file /w/a.py was changed by the user.",
+        "File `/w/a.py` was modified externally:\nx = 2",
+        "'/w/a.py' was deleted by the user.",
+        "Note: ./a.py was changed on disk.",
+        "a.py was modified outside of the editor",
     ],
 )
 def test_a_note_of_a_change_makes_earlier_readings_stale(text: str) -> None:
@@ -153,6 +158,13 @@ def test_a_note_of_a_change_makes_earlier_readings_stale(text: str) -> None:
     assert found.resources.state_at(read, 2) == "stale"
     assert [(c.because, c.reason) for c in found.changes] == [(note, "changed outside")]
     assert (found.observations[1].effect, found.observations[1].evidence) == ("change", "stated")
+
+
+@pytest.mark.parametrize("text", ["The design was changed by the user.", "It was modified externally."])
+def test_a_note_of_something_else_names_no_file(text: str) -> None:
+    log = Log()
+    log.note(text)
+    assert log.find().observations == ()
 
 
 def test_a_note_shows_the_lines_it_numbers() -> None:

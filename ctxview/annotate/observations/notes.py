@@ -14,9 +14,12 @@ from typing import Final
 from ctxview.annotate.patterns import lazy
 
 _CHANGED: Final = lazy(
-    r"^(?:Note: )?(?P<path>(?:/|~|[A-Za-z]:[\\/]|\./|\w)[^\n]{0,1000}?) was "
+    r"^(?:Note: )?(?:[Tt]he file |File )?(?P<path>`[^`\n]{1,1000}`|\"[^\"\n]{1,1000}\"|'[^'\n]{1,1000}'"
+    r"|(?:/|~|[A-Za-z]:[\\/])[^\n]{0,1000}?"
+    r"|(?:(?<=Note: )|(?<=ile )|(?=\S*[./\\]))[.\w]\S{0,1000}) was "  # a word alone is a file where it is called one
     r"(?:changed outside|modified, either by the user or by a linter|modified (?:by the user|externally|outside)"
-    r"|changed (?:by the user|on disk|externally))(?P<rest>[^\n]*)(?:\n|\Z)",
+    r"|changed (?:by the user|on disk|externally)|deleted (?:outside|by the user|on disk|externally))"
+    r"(?P<rest>[^\n]*)(?:\n|\Z)",
     re.MULTILINE,
 )
 _CALLED: Final = lazy(
@@ -42,7 +45,7 @@ class Note:
 
 def notes_in(text: str) -> Iterator[Note]:
     """The notes in an injected text, in order."""
-    if " was changed " in text or " was modified" in text:
+    if any(map(text.__contains__, (" was changed ", " was modified", " was deleted "))):
         for match in _CHANGED.finditer(text):
             yield Note(match["path"].strip("`'\""), True, _shown(text[match.end() :]))
     if _RESULT in text:
