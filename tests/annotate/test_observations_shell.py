@@ -100,6 +100,12 @@ def test_events(command: str) -> None:
         ("perl -pi -e 's/x/y/' a.py", [("edit", "a.py")]),
         ("mv a.py b.py", [("edit", "a.py"), ("edit", "b.py")]),
         ("cp a.py lib/", [("edit", "lib/a.py")]),
+        ("cp -t lib a.py b.py", [("edit", "lib/a.py"), ("edit", "lib/b.py")]),
+        ("mv --target-directory=lib a.py", [("edit", "a.py"), ("edit", "lib/a.py")]),
+        ("truncate -s 0 a.py", [("edit", "a.py")]),
+        ("unlink a.py", [("edit", "a.py")]),
+        ("ln -sf b.py a.py", [("edit", "a.py")]),
+        ("install -m 644 b.py a.py", [("edit", "a.py")]),
         ("rm -f a.py", [("edit", "a.py")]),
         ("git checkout -- a.py", [("edit", "a.py")]),
         ("git checkout src/a.py", [("edit", "src/a.py")]),
@@ -116,6 +122,22 @@ def test_changes(command: str, expected: list[tuple[str, str]]) -> None:
     assert [(row.effect, row.key) for row in changes] == [(effect, f"file:/w/{path}") for effect, path in expected]
     assert all(row.block == call for row in changes)
     assert [row.block for row in rows if row.effect == "ack"] == [answer] * len(expected)
+
+
+@pytest.mark.parametrize(
+    ("command", "key"),
+    [
+        ("dd if=/dev/zero of=a.py bs=1 count=1", "file:/w/a.py"),
+        ("patch -p1 a.py < fix.diff", "file:/w/a.py"),
+        ("patch a.py fix.diff", "file:/w/a.py"),
+        ("patch -p1 < fix.diff", None),
+        ("patch --dry-run a.py < fix.diff", None),
+    ],
+)
+def test_a_command_that_tells_what_it_did_changes_what_it_names(command: str, key: str | None) -> None:
+    log = Log()
+    log.bash(command, "done")
+    assert [row.key for row in log.find().observations if row.effect == "edit"] == ([key] if key else [])
 
 
 def test_a_heredoc_and_a_reading_of_it_have_one_hash() -> None:

@@ -7,6 +7,7 @@ lines. A command that names its file by a glob, a loop or a substitution stays a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -21,10 +22,21 @@ from ctxview.annotate.patterns import lazy
 _PREFIXES: Final = names("then do else elif if while until { ! time sudo command builtin exec nohup env")
 _SILENT: Final = names(
     """
-    cd pushd popd mkdir export set unset rm mv cp touch chmod chown ln true : source . sleep alias local umask
-    wait test [ [[ fi done } return exit shopt ulimit trap
+    cd pushd popd mkdir export set unset rm unlink mv cp truncate install touch chmod chown ln true : source . sleep
+    alias local umask wait test [ [[ fi done } return exit shopt ulimit trap
     """
 )
+_TAKES_VALUES: Final = {
+    "mv": names("-t --target-directory -S --suffix"),
+    "cp": names("-t --target-directory -S --suffix"),
+    "ln": names("-t --target-directory -S --suffix"),
+    "install": names("-t --target-directory -S --suffix -m --mode -o --owner -g --group"),
+    "rm": names(""),
+    "unlink": names(""),
+    "truncate": names("-s --size -r --reference"),
+    "patch": names("-d --directory -i --input -o --output -r --reject-file -p --strip -D --ifdef -B -Y -z -F -V"),
+}
+"""Commands that change the files they name, and their options whose next word is no file to change."""
 _NESTED: Final = ("bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh")
 _CHANGES_DIRECTORY: Final = ("cd", "pushd")
 _FOREIGN: Final = names("ssh docker kubectl podman wsl adb vagrant xargs find parallel")
@@ -34,7 +46,10 @@ _FENCE: Final = lazy(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?``
 _NOWHERE: Final = lazy(r">+ ?(?:/dev/null|&[0-9])|\| ?(?:head|tail) -\S+(?: \d+)?(?= *(?:$|[;&|\n)]))")
 _WORD: Final = lazy(r"\w+")
 _COMMANDS: Final = names(
-    "cat sed gsed head tail nl less more bat batcat awk gawk tee perl mv cp rm truncate cd pushd"
+    """
+    cat sed gsed head tail nl less more bat batcat awk gawk tee perl mv cp ln install rm unlink truncate patch dd cd
+    pushd
+    """
 )
 _FILE_NAME: Final = lazy(r"\w\.[A-Za-z]\w{0,4}$")
 """A word after `git checkout` that names a file and no branch."""
@@ -264,14 +279,37 @@ def _changes(command: Command, reading: _Reading) -> None:
     if name == "rm" and any(w is not None and re.match(r"-\w*[rR]|--recursive", w) for w in rest):
         keys = [reading.key(word) for word in plain]
         reading.removed += [key.removeprefix("file:") for key in keys if key is not None]
-    elif name in ("mv", "cp", "rm", "truncate"):
-        _remove_or_move(name, plain, reading)
+    elif name in _TAKES_VALUES and "--dry-run" not in rest:
+        _remove_or_move(name, list(_plain(name, rest)), reading)
+    elif name == "dd":
+        for word in rest:
+            if word is not None and word.startswith("of="):
+                reading.change(word[3:], "edit", "dd")
     elif name == "git":
         _git(rest, reading)
 
 
+def _plain(name: str, rest: list[Word]) -> Iterator[Word]:
+    """A command's words without its options and their values; a folder that an option names for the target comes last,
+    as if it stood there."""
+    folder: str | None = None
+    before: Word = None
+    for word in rest:
+        if before in ("-t", "--target-directory") and name in ("mv", "cp", "ln", "install"):
+            folder = word
+        elif word is not None and word.startswith("--target-directory="):
+            folder = word.partition("=")[2]
+        elif (word is None or not word.startswith("-")) and before not in _TAKES_VALUES[name]:
+            yield word
+        before = word
+    if folder is not None:
+        yield f"{folder}/"
+
+
 def _remove_or_move(name: str, plain: list[Word], reading: _Reading) -> None:
-    if name in ("rm", "truncate"):
+    if name == "patch":  # the second is the patch
+        plain = plain[:1]
+    if name in ("rm", "unlink", "truncate", "patch"):
         for word in plain:
             reading.change(word, "edit", name)
         return
