@@ -189,7 +189,7 @@ class Ledger:
 
     @cached_property
     def survival(self) -> Survival:
-        """Where each value was lost, by the end of the session."""
+        """Where each value was lost, by the end of the session; a row without a value has none to lose."""
         counts = {
             "never_seen": 0,
             "seen_not_noted": 0,
@@ -198,7 +198,8 @@ class Ledger:
             "shipped": 0,
         }
         text, drafts = self.drafts.text_at(self._view.now), self.drafts.before(self._view.now)
-        for row in self.rows:
+        rows = [row for row in self.rows if row.value]
+        for row in rows:
             state = self._state(row, self._view.now, text, drafts)
             if state.strict == "value-encoded":
                 counts["shipped"] += 1
@@ -208,7 +209,7 @@ class Ledger:
                 counts["encoded_without_value"] += 1
             else:
                 counts["noted_not_encoded"] += 1
-        return Survival(len(self.rows), **counts)
+        return Survival(len(rows), **counts)
 
     @cached_property
     def notes_share(self) -> float | None:
@@ -221,13 +222,23 @@ class Ledger:
 
     @cached_property
     def _sightings(self) -> dict[str, list[int]]:
-        """Row id -> turns from which on its value could be read, oldest first: in any block but the system text."""
+        """Row id -> turns whose windows brought its value, oldest first: in any block but the system text that came,
+        came back or took another form then. What stood in no window was not seen."""
         found: dict[str, list[int]] = {row.id: [] for row in self.rows}
-        for block in self._view.blocks:
-            if block.kind not in ("system", "tools"):
-                for row_id in self._holders.get(block.content, ()):
-                    if block.turn + 1 not in found[row_id][-1:]:
-                        found[row_id].append(block.turn + 1)
+        before: dict[int, tuple[int, int]] = {}
+        """By block: where its latest span ended, and with which content."""
+        for span in self._view.spans:
+            if span.start >= span.end:
+                continue
+            stays_on = before.get(span.block) == (span.start, span.content)
+            before[span.block] = span.end, span.content
+            held = self._holders.get(span.content)
+            if not held or stays_on or self._view.blocks[span.block].kind in ("system", "tools"):
+                continue
+            turn = max(1, span.start)
+            for row_id in held:
+                if turn not in found[row_id][-1:]:
+                    found[row_id].append(turn)
         return found
 
     @cached_property
@@ -237,7 +248,7 @@ class Ledger:
         found: dict[int, list[str]] = {}
         if not patterns:
             return found
-        contents = sorted({b.content for b in self._view.blocks} | {s.content for s in self._view.spans})
+        contents = sorted({s.content for s in self._view.spans})
         for low in range(0, len(contents), _READ):
             for content, text in self._view.texts_many(contents[low : low + _READ]).items():
                 held = [row_id for row_id, pattern in patterns.items() if pattern.search(text)]
