@@ -166,9 +166,12 @@ class SessionView(Sizes, Pairs, Texts):
         return "exact" if all(t.fidelity == "exact" for t in self.turns) else "reconstructed"
 
     def fidelity_at(self, turn: int) -> str | None:
-        """How well the window of `turn` is known; for `now`, what holds of the whole session."""
+        """How well the window of `turn` is known. `now` was never sent, so that no request shows it: it is what the
+        newest call and its answer make."""
         call = self.turn(turn)
-        return call.fidelity if call else self.fidelity
+        if call is None:
+            return "reconstructed" if self.fidelity == "exact" else self.fidelity
+        return call.fidelity
 
     def missing_at(self, turn: int) -> tuple[str, ...]:
         """What the log never held of the window of `turn`; for `now`, what the newest call lacked."""

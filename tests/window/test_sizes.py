@@ -1,6 +1,8 @@
-"""Sizes of windows that no call recorded."""
+"""Sizes and fidelity of windows that no call recorded."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from ctxview.model import NEVER, BlockRow, Kind, SessionRow, SpanRow, TurnRow
 from ctxview.window import SessionView
@@ -55,3 +57,9 @@ def test_a_call_without_usage_sent_what_was_never_logged_too() -> None:
     view = view_of([call(1, 150_000), call(2, None)], ("user", 1_000, 1), ("tool_result", 60_000, 2))
     assert not view.fits(2)
     assert view_of([call(1, None), call(2, None)], ("user", 1_000, 1), ("tool_result", 60_000, 2)).fits(2)
+
+
+def test_what_no_request_has_sent_yet_is_not_known_exactly() -> None:
+    view = view_of([call(1, 10)], ("user", 5, 1))
+    sent = SessionView(SESSION, [replace(view.turns[0], fidelity="exact")], view.blocks, view.spans, [], [], [], str)
+    assert (sent.fidelity, sent.fidelity_at(1), sent.fidelity_at(sent.now)) == ("exact", "exact", "reconstructed")
