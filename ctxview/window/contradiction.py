@@ -1,14 +1,16 @@
 """Windows that contradict themselves: two readings of the same lines stand in one, and they differ.
 
 One rule for the screen and for `replay`. A reading counts while it stands in its own words; flagged as old it warns of
-itself. Parts of different lines cannot be compared and count for nothing.
+itself. Readings of other lines count where a line that both hold was seen to differ, which is when the later one made
+the earlier one stale; else they cannot be compared and count for nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Final, TypeAlias
 
 from ctxview.model import NEVER, Observation
@@ -23,7 +25,7 @@ _Since: TypeAlias = Mapping[tuple[int, str], int]
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Differing readings of the same lines stand, one of them superseded."""
+    """Differing readings of the same lines stand, one of them superseded or made stale by the other."""
 
     key: str
     """The resource."""
@@ -34,7 +36,7 @@ class Contradiction:
     versions: int
     """How many differ in the first window."""
     block: int
-    """The oldest superseded reading in the first window, by `BlockRow.n`."""
+    """The oldest reading in the first window that is no longer true, by `BlockRow.n`."""
 
 
 def contradictions(view: SessionView, blocks: int) -> list[Contradiction]:
@@ -56,7 +58,30 @@ def contradictions(view: SessionView, blocks: int) -> list[Contradiction]:
     for (key, _, _), rows in readings.items():
         if len({row.content for row in rows}) > 1:
             found += _differing(view, key, rows, since)
+    found += _seen_to_differ(view, blocks)
     return found
+
+
+def _seen_to_differ(view: SessionView, blocks: int) -> Iterator[Contradiction]:
+    """The stretches of turns on which a reading stands beside one of some of its lines that made it stale."""
+    for change in view.facts.changes:
+        newer = change.because
+        if change.state != "stale" or newer is None or max(newer, change.block) >= blocks:
+            continue
+        rows = view.facts.resources.by_block.get(newer, ())
+        if not any(row.key == change.key and row.effect in _CONTENT for row in rows):
+            continue
+        for old, new in product(_own_stays(view, change.block), _own_stays(view, newer)):
+            start, end = max(old[0], new[0], change.since), min(old[1], new[1])
+            if start < end:
+                yield Contradiction(change.key, start, end, 2, change.block)
+
+
+def _own_stays(view: SessionView, block: int) -> list[tuple[int, int]]:
+    """The stretches of turns, `now` included, on which a block stands in its own words."""
+    own = view.blocks[block].content
+    stays = [s for s in view.life(block) if s.form == "verbatim" or s.content == own]
+    return [(max(1, s.start), min(s.end, view.now + 1)) for s in stays]
 
 
 def _differing(view: SessionView, key: str, rows: Sequence[Observation], since: _Since) -> list[Contradiction]:
@@ -65,10 +90,7 @@ def _differing(view: SessionView, key: str, rows: Sequence[Observation], since: 
     """By turn: a reading, how many copies more or fewer stand, and whether they are superseded."""
     for row in rows:
         old_from = since.get((row.block, key), NEVER)
-        for span in view.life(row.block):
-            if span.form != "verbatim" and span.content != view.blocks[row.block].content:
-                continue
-            a, b = max(1, span.start), min(span.end, view.now + 1)
+        for a, b in _own_stays(view, row.block):
             for start, end, is_old in ((a, min(b, old_from), False), (max(a, old_from), b, True)):
                 if start < end:
                     events.setdefault(start, []).append((row, 1, is_old))

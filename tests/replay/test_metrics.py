@@ -297,6 +297,9 @@ def test_differing_copies_of_one_resource_contradict_each_other_until_one_gives_
              ((a, 1, 1), (b, 2, 11))]  # fmt: skip
     other = replay_report(under(with_facts(view, (), parts, changes[:1]), "history"))
     assert [t["contradictions"] for t in other["turns"]] == [0, 0, 0, 0]  # other lines say other things
+    seen = [ResourceChange(a, "file:A", 3, "stale", b, "line 11 reads differently now")]
+    partly = replay_report(under(with_facts(view, (), parts, seen), "history"))
+    assert [t["contradictions"] for t in partly["turns"]] == [0, 0, 1, 1]  # a line that both hold differs
 
 
 def test_a_denied_action_is_asked_for_again_where_the_denial_is_gone() -> None:
