@@ -202,6 +202,31 @@ def _said(log: Log, words: str, answer: str) -> None:
     log.add("user", answer, injected=True)
 
 
+def _preview(number: int, *shown: str) -> str:
+    """As Claude Code shows a long result that it kept in a file."""
+    head = f"<persisted-output>\nOutput too large (30KB). Full output saved to: /x/tool-results/{number}.txt\n\n"
+    return head + "Preview (first 2KB):\n" + "\n".join(shown) + "\n...\n</persisted-output>"
+
+
+def test_a_preview_of_a_long_result_shows_its_first_lines_alone() -> None:
+    """It takes the place of no whole reading, and two of one file do not differ by where their results were kept."""
+    log = Log()
+    whole = log.read("/w/a.py", lines(1, 9))
+    previews = [log.bash("cat a.py", _preview(n, *lines(1, 3).splitlines(), "cut o"))[1] for n in (1, 2)]
+    found = log.find()
+    rows = [row for row in found.observations if row.block in previews]
+    assert [(row.effect, row.first, row.last) for row in rows] == [("read", 1, 3), ("read", 1, 3)]
+    assert rows[0].content == rows[1].content
+    assert found.resources.state_at(whole, 9) == "live"
+
+
+def test_a_preview_of_a_record_is_no_version_of_it() -> None:
+    log = Log()
+    for number in (1, 2):
+        log.do("get_order", {"order_id": 7}, _preview(number, '{"id": 7,'))
+    assert [row.content for row in log.find().observations] == [None, None]
+
+
 @pytest.mark.parametrize("fence", ["bash", "mswea_bash_command"])
 def test_a_harness_runs_the_command_that_stands_in_an_answer(fence: str) -> None:
     """mini-swe-agent: the answer's one fence is the call, and the user message after it the result."""

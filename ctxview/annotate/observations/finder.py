@@ -190,7 +190,7 @@ class ObservationFinder:
         elif target.key.startswith("file:"):
             self._file_read(pending, target, text, n, turn)
         else:
-            hashed = None if target.question else _data(text)
+            hashed = None if target.question or results.is_preview(text) else _data(text)
             self._stand(n, target, pending, turn, hashed=hashed, rule=target.rule)
 
     def _file_read(self, pending: _Pending, target: Target, text: str, n: int, turn: int) -> None:

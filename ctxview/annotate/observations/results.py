@@ -66,6 +66,10 @@ _NOTHING: Final = (
     "Tool ran without output or errors",
     "Your command ran successfully and did not produce any output.",
 )
+_PERSISTED: Final = "<persisted-output>"
+_PREVIEW: Final = lazy(
+    r"<persisted-output>\n[^\n]*\n\s*Preview \([^\n)]*\):\n(.*?)\n?</persisted-output>\s*\Z", re.DOTALL
+)
 _CODEX_HEADS: Final = ("Chunk ID:", "Exit code:", "Wall time", "Script completed", "Script failed", "Process exited")
 _SNIPPET: Final = lazy(
     r"(?:snippet of|running `cat -n` on|review the changes)[^\n]*:[ \t]*\n(?=[ \t]*\d+[\t→])", re.IGNORECASE
@@ -133,7 +137,7 @@ def without_reminders(text: str) -> str:
 
 def shell_payload(text: str) -> Payload:
     """The output in a shell tool's answer (Claude Code, Codex, OpenHands, mini-swe-agent)."""
-    text = without_reminders(text)
+    text = _as_far_as_shown(without_reminders(text))
     payload = _unwrapped(text)
     body = payload.text
     if "Total output lines:" in body[:_HEAD_CHARS]:
@@ -141,6 +145,21 @@ def shell_payload(text: str) -> Payload:
     if body.strip() in _NOTHING:
         body = ""
     return payload if body is payload.text else Payload(body, payload.exit, payload.cwd)
+
+
+def is_preview(text: str) -> bool:
+    """Whether Claude Code kept a long result in a file and showed the model its beginning alone."""
+    return text.startswith(_PERSISTED)
+
+
+def _as_far_as_shown(text: str) -> str:
+    """A preview as the beginning of what was asked for, cut off before its last line, which may not be whole; any other
+    text as it is."""
+    match = _PREVIEW.match(text) if is_preview(text) else None
+    if match is None:
+        return text
+    shown, newline, _ = match[1].removesuffix("\n...").rpartition("\n")
+    return f"{shown}{newline}[truncated]"
 
 
 def _unwrapped(text: str) -> Payload:
@@ -218,7 +237,7 @@ def _is_numbered(line: str) -> bool:
 
 def file_body(text: str) -> str:
     """What a file tool shows of a file, without its lead and the client's reminders."""
-    text = without_reminders(text)
+    text = _as_far_as_shown(without_reminders(text))
     match = _LEAD.match(text, 0, _HEAD_CHARS)
     return text[match.end() :] if match else text
 
