@@ -13,7 +13,7 @@ from typing import Final
 
 from ctxview.annotate.observations.keys import is_named_by, is_under, type_of
 from ctxview.annotate.observations.rules import Dependency
-from ctxview.annotate.observations.seen import Spans, Text, differing, overlaps, without
+from ctxview.annotate.observations.seen import Spans, Text, differing, hull, overlaps, without
 from ctxview.model import Observation, ResourceChange, ResourceState
 
 _UNTRACKED: Final = frozenset(("node_modules", ".venv", "venv", "site-packages", ".git", "__pycache__", ".cache"))
@@ -28,6 +28,9 @@ class _Entry:
     first: int
     """Number of the first line of `text`."""
     question: str | None
+    low: int
+    high: int
+    """Lines outside of which nothing was seen; `low` is 0 where the whole was, or the lines count from the end."""
     stale: bool = False
     acks: list[int] = field(default_factory=list)
 
@@ -65,7 +68,13 @@ class Standing:
         key = new.key
         if key is None:
             return
-        entry = _Entry(new, spans, text, spans[0][0] if spans else 1, question)
+        first = spans[0][0] if spans else 1
+        low, high = hull(spans)
+        if low is None or high is None or low < 0:
+            low, high = 0, 0
+        elif text is not None:
+            high = max(high, first + len(text.lines) - 1)
+        entry = _Entry(new, spans, text, first, question, low, high)
         kept = [old for old in self._entries.get(key, ()) if self._stays(old, entry)]
         kept.append(entry)
         self._entries[key] = kept
@@ -100,6 +109,8 @@ class Standing:
     def _stays(self, old: _Entry, new: _Entry) -> bool:
         """Whether `old` stands beside `new`; what happens to it is written down."""
         effect = new.observation.effect
+        if effect == "read" and new.low and old.low and (new.high < old.low or old.high < new.low):
+            return True  # nearly all there is, where a long file is read bit by bit
         if effect == "change":
             if old.observation.effect == "change":
                 return self._replace(old, new, "a newer change was reported")
