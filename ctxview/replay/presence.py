@@ -1,6 +1,6 @@
 """Which pins and values each window holds, and from which turn one is lost.
 
-A pin stands while its block does, in its own words or flagged; or while a text that a policy put in carries its quote.
+When a pin stands is said in `ctxview.window.absence`: one rule for the recorded windows and for every stack.
 """
 
 from __future__ import annotations
@@ -11,12 +11,21 @@ from itertools import accumulate
 from typing import Final
 
 from ctxview.ledger.encoding import holds_value
-from ctxview.model import NEVER, Pin, SpanRow
+from ctxview.model import NEVER, Pin
 from ctxview.policies.facts import Facts
 from ctxview.window import SessionView
 from ctxview.window.absence import LOSSES as PINS
 from ctxview.window.absence import READABLE as READABLE
-from ctxview.window.absence import Stretch, carried_stretches, first_gap, joined, own_stretches, put_in, stays_of
+from ctxview.window.absence import (
+    Carrier,
+    Stretch,
+    carried_stretches,
+    carriers_in,
+    first_gap,
+    joined,
+    own_stretches,
+    stays_of,
+)
 
 LOSSES: Final = (*PINS, "value")
 """What a run can lose, as `replay --json` names it."""
@@ -63,7 +72,7 @@ def presence(view: SessionView, facts: Facts, blocks: int) -> Presence:
     """`blocks`: number of the session's own blocks; those above were put in."""
     now = view.now
     pins = [p for n in range(blocks) for p in facts.pins(n) if p.kind in PINS]
-    stays, inserted = stays_of(view, {p.block for p in pins}), put_in(view, blocks)
+    stays, inserted = stays_of(view, {p.block for p in pins}), carriers_in(view, blocks)
     present, required = [0] * (now + 2), [0] * (now + 2)
     lost: dict[str, int | None] = dict.fromkeys(LOSSES)
     found: list[PinStay] = []
@@ -87,7 +96,7 @@ def presence(view: SessionView, facts: Facts, blocks: int) -> Presence:
 
 
 def _value_stretches(
-    view: SessionView, value: str, inserted: Sequence[tuple[SpanRow, str]], blocks: int
+    view: SessionView, value: str, inserted: Sequence[Carrier], blocks: int
 ) -> Iterable[Stretch]:
     known: dict[int, bool] = {}
     for span in view.spans:
@@ -97,9 +106,9 @@ def _value_stretches(
                 known[span.content] = holds_value(text, value)
             if known[span.content]:
                 yield span.start, span.end
-    for span, text in inserted:
-        if holds_value(text, value):
-            yield span.start, span.end
+    for carrier in inserted:
+        if not carrier.is_summary and holds_value(carrier.text, value):
+            yield carrier.span.start, carrier.span.end
 
 
 def _lose(lost: dict[str, int | None], kind: str, stood: Sequence[Stretch], start: int, end: int) -> None:

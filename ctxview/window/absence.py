@@ -1,13 +1,14 @@
 """Which pins a session's windows lack, and from which turn on: one rule for the screen and for `replay`.
 
-A pin stands while its block does, in its own words or flagged; or while a text that a policy put in carries its quote.
+A pin stands while its block or a later copy of it does, in its own words or flagged; or while a summary, or a text that
+a policy put in, carries its quote.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ctxview.model import Form, Pin, SpanRow
 from ctxview.window.table import column, pick
@@ -17,8 +18,22 @@ LOSSES: Final = ("goal", "constraint", "preference", "decision", "denial", "appr
 """Kinds of pins that a run can lose, the gravest first."""
 READABLE: Final[frozenset[Form]] = frozenset({"verbatim", "flagged"})
 
+_LEAST_CHARS: Final = 40
+"""Of a text that a later block with the same words repeats; shorter ones (`yes`) are said of something else."""
+_LEAST_QUOTED: Final = 12
+"""Characters of a quote in a client's summary; a shorter one (`proceed`) may stand there by chance."""
+
 Stretch = tuple[int, int]
 """From a turn up to but not including another."""
+
+
+class Carrier(NamedTuple):
+    """A text in some windows that may carry the words of pinned blocks."""
+
+    span: SpanRow
+    text: str
+    is_summary: bool
+    """The client's own; else a policy put it in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +50,14 @@ def absences(view: SessionView, blocks: int) -> list[Absence]:
     """
     pins = [p for p in view.facts.pins if p.kind in LOSSES and p.block < blocks]
     stays = stays_of(view, {p.block for p in pins})
-    carriers: Sequence[tuple[SpanRow, str]] | None = None
+    carriers: Sequence[Carrier] | None = None
     found = []
     for pin in pins:
         start, end = max(1, pin.since), min(pin.until, view.now)
         own = list(own_stretches(view, pin, stays.get(pin.block, ())))
         gap = first_gap(joined(own, start, end), start, end)
         if gap is not None:
-            carriers = put_in(view, blocks) if carriers is None else carriers
+            carriers = carriers_in(view, blocks) if carriers is None else carriers
             own += carried_stretches(view, pin, carriers)
             gap = first_gap(joined(own, start, end), start, end)
         if gap is not None:
@@ -51,36 +66,57 @@ def absences(view: SessionView, blocks: int) -> list[Absence]:
 
 
 def stays_of(view: SessionView, wanted: Collection[int]) -> Mapping[int, Sequence[SpanRow]]:
-    """The spans of several blocks, each block's oldest first, in one pass over all spans."""
+    """The spans of several blocks and of their later copies (a memory file that the client put in again), each block's
+    oldest first, in one pass over all blocks and spans."""
     found: dict[int, list[SpanRow]] = {}
     if wanted:
-        indexes = [i for i, n in enumerate(column(view.spans, "block")) if n in wanted]
+        stands_for = _copies(view, wanted)
+        indexes = [i for i, n in enumerate(column(view.spans, "block")) if n in stands_for]
         for span in pick(view.spans, indexes):
-            found.setdefault(span.block, []).append(span)
+            for block in stands_for[span.block]:
+                found.setdefault(block, []).append(span)
     return found
 
 
-def put_in(view: SessionView, blocks: int) -> Sequence[tuple[SpanRow, str]]:
-    """The spans of blocks that a policy put into some window, with their texts."""
-    indexes = [i for i, n in enumerate(column(view.spans, "block")) if n >= blocks]
-    return [(s, view.text(s.content)) for s in pick(view.spans, indexes) if s.start < s.end]
+def _copies(view: SessionView, wanted: Collection[int]) -> Mapping[int, Sequence[int]]:
+    """Block -> the wanted ones whose words it holds: itself, and earlier ones of the same text."""
+    contents, chars = column(view.blocks, "content"), column(view.blocks, "chars")
+    stands_for = {n: [n] for n in wanted}
+    by_content: dict[int, list[int]] = {}
+    for n in wanted:
+        if chars[n] >= _LEAST_CHARS:
+            by_content.setdefault(contents[n], []).append(n)
+    for n, content in enumerate(contents):
+        for earlier in by_content.get(content, ()):
+            if earlier < n:
+                stands_for.setdefault(n, []).append(earlier)
+    return stands_for
+
+
+def carriers_in(view: SessionView, blocks: int) -> Sequence[Carrier]:
+    """The spans of blocks that a policy put into some window, and of the client's own summaries, with their texts."""
+    summaries = {n for n, kind in enumerate(column(view.blocks, "kind")) if kind == "summary"}
+    indexes = [i for i, n in enumerate(column(view.spans, "block")) if n >= blocks or n in summaries]
+    spans = (s for s in pick(view.spans, indexes) if s.start < s.end)
+    return [Carrier(s, view.text(s.content), s.block < blocks) for s in spans]
 
 
 def own_stretches(view: SessionView, pin: Pin, stays: Iterable[SpanRow]) -> Iterable[Stretch]:
-    """The turns whose windows hold the pinned block in its own words or flagged."""
+    """The turns whose windows hold the pinned block, or a copy, in its own words or flagged. `stays`: of `stays_of`."""
     own = view.blocks[pin.block].content
     for span in stays:
         if span.start < span.end and (span.form in READABLE or span.content == own):
             yield span.start, span.end
 
 
-def carried_stretches(view: SessionView, pin: Pin, carriers: Sequence[tuple[SpanRow, str]]) -> Iterable[Stretch]:
-    """The turns whose windows hold a text that was put in and carries the pin's quote."""
+def carried_stretches(view: SessionView, pin: Pin, carriers: Sequence[Carrier]) -> Iterable[Stretch]:
+    """The turns whose windows hold a summary, or a text that a policy put in, with the pin's quote."""
     if not carriers:
         return
     quote = pin.quote.rstrip("…") or view.text(view.blocks[pin.block].content)
-    for span, text in carriers:
-        if quote and len(text) >= len(quote) and quote in text:
+    for span, text, is_summary in carriers:
+        least = _LEAST_QUOTED if is_summary else 1
+        if least <= len(quote) <= len(text) and quote in text:
             yield span.start, span.end
 
 

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from ctxview.ingest import open_trace
 from ctxview.report.info import info_report
 from ctxview.report.show import show_report
+from ctxview.window import SessionView
+from ctxview.window.absence import absences
 
 from .windows import DATA, ctxview_json, ids, opened, recorded
 
@@ -88,3 +91,56 @@ def test_c12_what_a_cut_cost_the_cache() -> None:
         assert round(sent / 39_083, 3) == 0.541
         assert round(17_920 / 173_864, 3) == 0.103
         assert ids(view, 2) == ["s1", "u2"]
+
+
+RULE = "Project rule: never add a Co-Authored-By line to commits."
+
+
+def _rule_lost_at(view: SessionView) -> list[int]:
+    found = absences(view, len(view.blocks))
+    return [a.turn for a in found if a.pin.kind == "constraint" and view.blocks[a.pin.block].id == "p1"]
+
+
+def _changed(tmp_path: Path, name: str, *swaps: tuple[str, str], order: tuple[int, ...] = ()) -> Path:
+    text = (DATA / name).read_text(encoding="utf-8")
+    for before, after in swaps:
+        assert before in text
+        text = text.replace(before, after)
+    lines = text.splitlines()
+    path = tmp_path / name
+    path.write_text("\n".join([lines[i] for i in order] or lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_c03_the_rule_is_lost_at_request_3() -> None:
+    with opened("C03.jsonl") as trace:
+        assert _rule_lost_at(trace.view()) == [3]
+
+
+def test_c03_a_rule_that_comes_back_right_behind_the_cut_is_not_lost(tmp_path: Path) -> None:
+    """The client puts the memory file in again before the next request: the model saw it in every window."""
+    again = _changed(
+        tmp_path,
+        "C03.jsonl",
+        ('"uuid":"p2","parentUuid":"r3"', '"uuid":"p2","parentUuid":"s1"'),
+        ('"uuid":"u3","parentUuid":"s1"', '"uuid":"u3","parentUuid":"p2"'),
+        ('"uuid":"a4","parentUuid":"p2"', '"uuid":"a4","parentUuid":"r3"'),
+        order=(0, 1, 2, 3, 4, 5, 6, 10, 7, 8, 9, 11),
+    )
+    with open_trace([str(again)]) as trace:
+        assert _rule_lost_at(trace.view()) == []
+
+
+def test_c03_a_rule_that_the_summary_quotes_is_not_lost(tmp_path: Path) -> None:
+    quoted = _changed(tmp_path, "C03.jsonl", ("Progress: one fix", f"{RULE} Progress: one fix"))
+    with open_trace([str(quoted)]) as trace:
+        assert _rule_lost_at(trace.view()) == []
+
+
+def test_c03_a_word_or_two_in_a_summary_are_no_quote(tmp_path: Path) -> None:
+    """They may stand there by chance: that shows nothing of the rule that was lost."""
+    short = _changed(
+        tmp_path, "C03.jsonl", (RULE, "never push"), ("next is the parser", "next is the parser, which may never push")
+    )
+    with open_trace([str(short)]) as trace:
+        assert _rule_lost_at(trace.view()) == [3]
