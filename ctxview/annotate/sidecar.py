@@ -6,15 +6,15 @@ is never written over, and a write replaces the whole file at once.
 
 from __future__ import annotations
 
+import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
-
-import orjson
 
 from ctxview.annotate.pins.rules import PRIORITY
 from ctxview.errors import UsageError
@@ -73,12 +73,12 @@ def read(path: Path) -> Sidecar:
             return Sidecar(path, problem=f"{path}: not a regular file")
         if path.stat().st_size > _MOST_BYTES:
             return Sidecar(path, problem=f"{path}: larger than {_MOST_BYTES} bytes, not read")
-        value = orjson.loads(path.read_bytes())
+        value = json.loads(path.read_bytes())  # orjson would make floats of another tool's large integers
     except FileNotFoundError:
         return Sidecar(path)
     except OSError as error:
         return Sidecar(path, problem=f"{path}: {error.strerror or error}")
-    except orjson.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         return Sidecar(path, problem=f"{path}: not JSON ({error})")
     if not isinstance(value, dict):
         return Sidecar(path, problem=f"{path}: not a JSON object")
@@ -105,7 +105,10 @@ def write(sidecar: Sidecar) -> None:
     """Write the file at once, or not at all. Raises UsageError when it cannot, or when the file there is damaged."""
     if sidecar.problem:
         raise UsageError(sidecar.problem, "repair or move the file away; nothing was written")
-    body = orjson.dumps(sidecar.data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    try:
+        body = json.dumps(sidecar.data, indent=2, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:  # half of a surrogate pair, in a block's id
+        body = json.dumps(sidecar.data, indent=2).encode() + b"\n"
     try:
         handle, name = tempfile.mkstemp(dir=sidecar.path.parent, prefix=f".{sidecar.path.name}.", suffix=".tmp")
     except OSError as error:
@@ -116,10 +119,19 @@ def write(sidecar: Sidecar) -> None:
             file.write(body)
             file.flush()
             os.fsync(file.fileno())
+        os.chmod(name, _mode(sidecar.path))
         os.replace(name, sidecar.path)
     except OSError as error:
         Path(name).unlink(missing_ok=True)
         raise UsageError(f"{sidecar.path}: {error.strerror or error}", "nothing was written") from error
+
+
+def _mode(path: Path) -> int:
+    """The rights of the file that is replaced; for a new one those of the trace beside it, else the owner's alone."""
+    for known in (path, path.with_name(path.name.removesuffix(SIDECAR))):
+        if known.is_file():
+            return stat.S_IMODE(known.stat().st_mode)
+    return stat.S_IRUSR | stat.S_IWUSR
 
 
 def update(path: Path, session: str, block: str, mark: Mark | None) -> Sidecar:

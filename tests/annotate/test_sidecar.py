@@ -80,6 +80,27 @@ def test_strange_values_inside_are_passed_over_and_kept(tmp_path: Path):
     assert data["s2"]["a"]["pin"] is True
 
 
+def test_another_tools_numbers_keep_their_digits(tmp_path: Path):
+    path = place(tmp_path)
+    path.write_text('{"tool": {"id": 123456789012345678901234567890, "half": "\\ud83d"}}')
+    sidecar.update(path, "s", "a\ud83d", Mark(True))
+    kept = json.loads(path.read_text())
+    assert kept["tool"] == {"id": 123456789012345678901234567890, "half": "\ud83d"}
+    assert sidecar.read(path).marks("s") == {"a\ud83d": Mark(True)}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
+def test_a_file_shared_with_a_team_stays_shared(tmp_path: Path):
+    path, trace = place(tmp_path), tmp_path / "run.jsonl"
+    trace.write_text("{}\n")
+    trace.chmod(0o640)
+    sidecar.update(path, "s", "a", Mark(True))
+    assert path.stat().st_mode & 0o777 == 0o640
+    path.chmod(0o664)
+    sidecar.update(path, "s", "b", Mark(True))
+    assert path.stat().st_mode & 0o777 == 0o664
+
+
 def test_a_missing_file_is_empty(tmp_path: Path):
     read = sidecar.read(place(tmp_path))
     assert (read.marks("s1"), read.problem) == ({}, "")
