@@ -21,7 +21,7 @@ from ctxview.errors import UsageError
 from ctxview.text import one_line
 
 if TYPE_CHECKING:
-    from ctxview.window import SessionView
+    pass
 
 
 @click.command("diff")
@@ -51,13 +51,13 @@ def command(trace: Named, session: str | None, turns: tuple[str, ...], stacks: t
         second = under_stack(view, stacks[1]) if len(stacks) == 2 else first
         report = diff_report(first, a, b, second)
         names = ["now" if turn == view.now else f"turn {turn}" for turn in (a, b)]
-        kinds = [_measure(first, a), _measure(second, b)]
         changed = [pair["b"] for pair in report["changed"]]
         ids = short_ids(view, [block["id"] for block in (*report["added"], *report["removed"], *changed)])
     if as_json:
         print_json(report)
         return
     sizes, prefix = report["tokens"], report["prefix"]
+    kinds = [sizes["source"]["a"], sizes["source"]["b"]]
     alike = kinds[0] == kinds[1] or {*kinds} <= {"recorded", "simulated"}  # else it would mix two measures
     change = f" ({sizes['b'] - sizes['a']:+,})" if alike else ""
     told_sizes = zip(names, (sizes["a"], sizes["b"]), kinds, strict=True)
@@ -67,16 +67,6 @@ def command(trace: Named, session: str | None, turns: tuple[str, ...], stacks: t
     say(f"shared head: {prefix['shared_tokens']:,} counted tokens{share}{broken}")
     for mark, blocks in (("+", report["added"]), ("-", report["removed"]), ("~", changed)):
         _rows(mark, blocks, ids)
-
-
-def _measure(view: SessionView, turn: int) -> str:
-    """Whose number the size of a window is."""
-    sizes = view.tokens(turn)
-    if view.base is not None:
-        return "simulated" if sizes.unlogged is not None else "simulated, without what was never logged"
-    if sizes.recorded is not None:
-        return "recorded"
-    return "counted" if sizes.calibrated is None else "calibrated"
 
 
 def _rows(mark: str, blocks: Iterable[dict[str, Any]], ids: Mapping[str, str]) -> None:

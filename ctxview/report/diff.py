@@ -25,10 +25,24 @@ def diff_report(view: SessionView, turn_a: int, turn_b: int, other: SessionView 
                 strict=True,
             )
         ],
-        "tokens": {"a": found.tokens_a, "b": found.tokens_b},
+        "tokens": {
+            "a": found.tokens_a,
+            "b": found.tokens_b,
+            "source": {"a": _source(view, turn_a), "b": _source(second, turn_b)},
+        },
         "prefix": {
             "shared_tokens": prefix.shared_tokens,
             "share": round(prefix.share, 4) if prefix.share is not None else None,
             "breaks_at": breaks_at.block.id if breaks_at else None,
         },
     }
+
+
+def _source(view: SessionView, turn: int) -> str:
+    """Whose number the size of a window is: two of different sources do not make a difference."""
+    sizes = view.tokens(turn)
+    if view.base is not None:
+        return "simulated" if sizes.unlogged is not None else "simulated, without what was never logged"
+    if sizes.recorded is not None:
+        return "recorded"
+    return "counted" if sizes.calibrated is None else "calibrated"

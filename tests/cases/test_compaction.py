@@ -144,3 +144,10 @@ def test_c03_a_word_or_two_in_a_summary_are_no_quote(tmp_path: Path) -> None:
     )
     with open_trace([str(short)]) as trace:
         assert _rule_lost_at(trace.view()) == [3]
+
+
+def test_c01_diff_names_the_source_of_each_size() -> None:
+    """A counted size beside a recorded one is no fall: what was never logged is in one of them alone."""
+    found = ctxview_json("diff", str(DATA / "C01.nopost.jsonl"), "-t", "1", "-t", "now")["tokens"]
+    assert found["a"] == 171_000
+    assert found["source"] == {"a": "recorded", "b": "counted"}
