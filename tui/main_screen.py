@@ -104,6 +104,9 @@ class MainScreen(Screen[None]):
             self.say("this session has no turns and no blocks", "warn")
             return
         fresh = scene is not self.scene or self._blocks.scene is None
+        is_arrival = self.place.session != view.row.session or (focus.turn is None and focus.block is None)
+        if fresh:
+            self.search.forget(focus.query)
         self.scene = scene
         self._message = _first_words(scene)
         turn = view.resolve_turn(None)
@@ -119,10 +122,13 @@ class MainScreen(Screen[None]):
             self._draw(focus)
         else:
             self.place = focus
-        if fresh and focus.query:
+        if fresh and focus.query and is_arrival:
             message = self._message
-            self.search.start(focus.query, move=named.turn is None and named.block is None)
+            keep_turn, keep_block = named.turn is not None, named.block is not None
+            self.search.start(focus.query, keep_turn=keep_turn, keep_block=keep_block)
             self._message = message if message and message[0][1] == "warn" else self._message
+        elif fresh and focus.query:
+            self.search.look_again()
 
     def finish_scene(self, scene: Scene) -> None:
         """What all turns had to be looked through for is there: draw it, and leave the rest as it stands."""
@@ -354,7 +360,7 @@ class MainScreen(Screen[None]):
             self.stacks.use(focus.stack, focus)
         else:
             self._message = []
-            self.place = focus
+            self.place = replace(focus, query=self.place.query)  # what is looked for is no place
 
     def action_detail(self) -> None:
         current = self._blocks.current
@@ -368,7 +374,7 @@ class MainScreen(Screen[None]):
 
     def unfold(self) -> None:
         """Show the block under the cursor in full, where no pane beside the list does."""
-        if not self._detail.display and not isinstance(self.app.screen, DetailScreen):
+        if not self._detail.display and self.app.screen is self:
             self.action_detail()
             if isinstance(self.app.screen, DetailScreen):
                 self.app.screen.first_words = self._message

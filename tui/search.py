@@ -94,18 +94,27 @@ class Search:
         elif query is not None:
             self.clear()
 
-    def start(self, query: str, move: bool = True) -> None:
-        """Look for `query` at this turn and go to the first hit; without `move`, only light and count what is here."""
+    def start(self, query: str, *, keep_turn: bool = False, keep_block: bool = False) -> None:
+        """Look for `query` at this turn and go to the first hit; or only light and count what is here, when the hit is
+        at a turn that is not to be left, or on a block that is not."""
         self.needle, self._place = Needle(query), None
         self._main.place = replace(self._main.place, query=query)
-        self._search(query, lambda: self._first(move))
+        self._search(query, lambda: self._first(keep_turn, keep_block))
 
     def clear(self) -> None:
-        self.hits = self.needle = self._place = None
+        self.forget(None)
         self._main.place = replace(self._main.place, query=None)
         self._main.redraw()
 
-    def _search(self, query: str, then: Callable[[], None]) -> None:
+    def forget(self, query: str | None) -> None:
+        """Other windows are shown, which no hit is from: drop what was found, keep what is looked for."""
+        self.needle, self.hits, self._place = Needle(query) if query else None, None, None
+
+    def look_again(self) -> None:
+        """Find in the windows that are shown now what was looked for before: light it, and move nothing."""
+        self._search(self._query, self._main.redraw, quiet=True)
+
+    def _search(self, query: str, then: Callable[[], None], quiet: bool = False) -> None:
         main = self._main
         view, turn = main.scene.view, main.place.turn
         if turn is None:
@@ -117,16 +126,17 @@ class Search:
                 then()
 
         self.hits = None
-        main.say(f"searching for “{shown(query, _QUERY_SHOWN)}” …", "dim")
+        if not quiet:
+            main.say(f"searching for “{shown(query, _QUERY_SHOWN)}” …", "dim")
         main.ctxview.compute("search", lambda stop: find_near(view, query, turn, stop), done)
 
-    def _first(self, move: bool) -> None:
+    def _first(self, keep_turn: bool = False, keep_block: bool = False) -> None:
         hits = self.hits
         if hits is None or not hits.found:
             self._main.redraw()
             self._main.say(f"no hit for “{shown(self._query, _QUERY_SHOWN)}” in this session", "warn")
             return
-        if move or hits.turn is not None:
+        if not keep_block and (not keep_turn or hits.turn is not None):
             self._go(Place(self._from_cursor(1, inclusive=True) or 0, 0))
         else:
             self._main.redraw()
@@ -152,7 +162,7 @@ class Search:
     def _step(self, by: int) -> None:
         hits, place = self.hits, self._place
         if hits is None or not hits.found:
-            self._first(True)
+            self._first()
             return
         wrapped = False
         here = self._main.block_here()

@@ -267,8 +267,7 @@ class Stacks:
         wanted = focus or place
         if focus is None and wanted.block is not None and not _has(alternate.scene, wanted.block):
             wanted = replace(wanted, block=None)
-        query = main.search.needle.query if main.search.needle else None
-        main.show_scene(alternate.scene, replace(wanted, stack=alternate.stack, query=query or wanted.query))
+        main.show_scene(alternate.scene, replace(wanted, stack=alternate.stack, query=place.query))
         if self.changed is not None:
             self.changed()
         if self.shown is not None and not self.shown.scene.is_whole:

@@ -14,6 +14,7 @@ from ctxview.tui.block_list import BlockList
 from ctxview.tui.detail import DetailPane
 from ctxview.tui.filters import Filter
 from ctxview.tui.overlays import DetailScreen
+from ctxview.tui.policies import PolicyScreen
 from ctxview.tui.search import SearchPrompt
 from ctxview.window import Needle
 
@@ -110,6 +111,14 @@ async def test_a_permalink_keeps_its_turn_although_the_hit_is_elsewhere():
         assert "1 hit in 1 block of the session" in s.text()
 
 
+async def test_a_permalink_keeps_its_block_although_the_hit_is_on_another():
+    async with running(size=NARROW, open_trace=u07, focus=Focus(turn=2, block="u1", query="needle-42")) as s:
+        await s.settle()
+        assert s.place.block == "u1"
+        assert s.app.screen is s.main, "no other block unfolds"
+        assert "1 hit in 1 block of this window" in s.text()
+
+
 async def test_rows_with_a_hit_are_marked_and_escape_takes_it_back():
     async with running(size=WIDE, open_trace=u07) as s:
         await search(s, "needle-42")
@@ -198,3 +207,44 @@ async def test_the_hit_in_a_long_text_is_scrolled_to_in_every_view():
             assert "the needle" in s.text()
             await s.press("r")
         assert s.main.query_one(DetailPane).mode == "wrapped"
+
+
+async def test_another_session_is_not_searched_with_the_hits_of_the_one_before(size):
+    texts = ["alpha"] * 7 + ["needle"] + ["beta"] * 3
+    async with running(make_trace(turns=30, texts=texts), size=size) as s:
+        await s.press("g")
+        await search(s, "needle")
+        assert s.main.search.hits.found, "hits whose blocks the other session does not have"
+        await s.press(*(["escape"] if size == NARROW else []), "S", "j", "enter")
+        await s.settle()
+        assert s.place.session == "s-child"
+        await s.press("n")
+        assert "nothing was searched for" in s.text()
+        await s.press("ctrl+o")
+        await s.settle()
+        assert (s.place.session, s.place.query) == ("s-main", "needle"), "the way back leads to what was looked for too"
+
+
+async def test_the_next_hit_is_found_after_going_back_to_a_place_from_before_the_search(size):
+    async with running(make_trace(cut_every=0), size=size) as s:
+        await s.press("g", "G")
+        await search(s, "job")
+        await s.press(*(["escape"] if size == NARROW else []), "ctrl+o")
+        assert s.place.query == "job"
+        await s.press("l", "n")
+        await s.settle()
+        assert "“job” 1 of 1 hit in 1 block" in s.text()
+
+
+async def test_a_policy_put_on_the_stack_while_something_is_searched_for_moves_nothing(size):
+    async with running(size=size, open_trace=u07) as s:
+        await search(s, "line")
+        await s.press(*(["escape"] if size == NARROW else []), "home")
+        here = s.place.block
+        await s.press("p", "space")
+        await s.settle()
+        assert s.place.stack != "recorded"
+        assert isinstance(s.app.screen, PolicyScreen), "no block unfolds over the panel"
+        await s.press("escape")
+        assert s.place.block == here
+        assert s.main.search.blocks, "the hits are found anew in the windows of the stack"
