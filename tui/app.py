@@ -286,6 +286,12 @@ class CtxviewApp(App[None]):
         elif not small and isinstance(self.screen, TooSmall):
             self.pop_screen()
 
+    def action_command_palette(self) -> None:
+        """Only where it leads somewhere. It has to be the only one, and nothing may stand over `TooSmall`, which goes
+        when the terminal grows."""
+        if self.main is not None and not isinstance(self.screen, TooSmall):
+            super().action_command_palette()
+
     def on_unmount(self) -> None:
         if self.trace is not None:
             self.trace.close()

@@ -11,6 +11,7 @@ import pytest
 from conftest import WIDE, Session, running
 from fake import FakeTrace, make_trace, make_view, opener, turn_row
 from rich.color import Color
+from textual.command import CommandPalette
 
 from ctxview.errors import UnreadableError
 from ctxview.focus import Focus
@@ -91,6 +92,23 @@ async def test_too_small_says_so_and_growing_brings_the_screen_back():
         await s.pilot.resize_terminal(59, 24)
         await s.settle()
         assert isinstance(s.app.screen, TooSmall)
+
+
+async def test_the_palette_opens_once_and_not_over_the_word_that_there_is_no_room():
+    async with running() as s:
+        await s.pilot.resize_terminal(40, 10)
+        await s.press("colon")
+        await s.pilot.resize_terminal(80, 24)
+        await s.settle()
+        assert s.app.screen is s.main, "growing brings the screen back"
+        await s.press("colon")
+        assert isinstance(s.app.screen, CommandPalette)
+        await s.pilot.resize_terminal(40, 10)
+        await s.press("colon")
+        assert "too small" in s.text()
+        await s.pilot.resize_terminal(80, 24)
+        await s.press("escape", "escape")
+        assert s.app.screen is s.main
 
 
 async def test_resizing_keeps_every_row_whole():
