@@ -9,7 +9,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from ctxview.tui.cells import shown
-from ctxview.tui.facts import cut_words
+from ctxview.tui.facts import cut_words, turn_words
 
 if TYPE_CHECKING:
     from ctxview.tui.main_screen import MainScreen
@@ -35,7 +35,7 @@ class Places(Provider):
         number = words.removeprefix("turn").strip()
         if isinstance(screen, MainScreen) and number.isdecimal() and len(number) < 10:
             turn = max(1, min(int(number), screen.scene.view.now))
-            text = f"turn {turn:,}"
+            text = turn_words(screen.scene.view, turn)
             yield Hit(1.0, Content(text), lambda: screen.jump(turn), text=text)
         sought = _words_to_find(query)
         if isinstance(screen, MainScreen) and sought:

@@ -11,7 +11,7 @@ from textual.events import Resize
 from ctxview.focus import Focus
 from ctxview.model import SpanRow
 from ctxview.tui.cells import fit, right, shown
-from ctxview.tui.facts import Scene, count, label, line_of
+from ctxview.tui.facts import Scene, count, label, line_of, turn_words
 from ctxview.tui.overlays import ReportScreen
 from ctxview.tui.palette import Words, kind_ink
 from ctxview.tui.reports import Report, ReportLine
@@ -79,7 +79,8 @@ def compare_report(scene: Scene, made: Comparison, focus: Focus, screen: int) ->
     """A comparison for a screen of so many cells: border, cursor and scroll bar take four of them."""
     diff, wide, width = made.diff, screen >= WIDE, screen - 4
     delta = diff.tokens_b - diff.tokens_a
-    title = f"Turn {made.turn_a:,} → turn {made.turn_b:,}: {diff.tokens_a:,} → {diff.tokens_b:,} tokens, Δ {delta:+,}"
+    first, second = turn_words(scene.view, made.turn_a), turn_words(scene.view, made.turn_b)
+    title = f"{first.capitalize()} → {second}: {diff.tokens_a:,} → {diff.tokens_b:,} tokens, Δ {delta:+,}"
     added, removed = sum(w.span.tokens for w in diff.added), sum(w.span.tokens for w in diff.removed)
     grown = sum(w.span.tokens - before.span.tokens for before, w in diff.changed)
     by = f" by {grown:+,}   " if diff.changed else "   "
@@ -94,8 +95,8 @@ def compare_report(scene: Scene, made: Comparison, focus: Focus, screen: int) ->
     ]  # fmt: skip
     column = (width - 3) // 2
     if wide:
-        heads = (f"turn {made.turn_a:,} · {diff.tokens_a:,} tokens",
-                 f"turn {made.turn_b:,} · {diff.tokens_b:,} tokens · Δ {delta:+,}")  # fmt: skip
+        heads = (f"{first} · {diff.tokens_a:,} tokens",
+                 f"{second} · {diff.tokens_b:,} tokens · Δ {delta:+,}")  # fmt: skip
         lines.append(ReportLine([(fit(heads[0], column), "accent"), (" │ ", "rule"), (heads[1], "accent")]))
     at = len(lines)
     first_change = next((i for i, line in enumerate(made.lines) if line.mark != " "), 0)
@@ -113,7 +114,7 @@ def compare_report(scene: Scene, made: Comparison, focus: Focus, screen: int) ->
 
 def _prefix(view: SessionView, made: Comparison) -> list[ReportLine]:
     prefix = made.diff.prefix
-    share = "" if prefix.share is None else f" ({prefix.share:.1%} of turn {made.turn_b:,})"
+    share = "" if prefix.share is None else f" ({prefix.share:.1%} of {turn_words(view, made.turn_b)})"
     lines = [ReportLine([("shared head  ", "dim"), (f"{prefix.shared_tokens:,} tokens counted{share}", "text")])]
     broken = prefix.breaks_at
     if broken is None:

@@ -266,6 +266,11 @@ def breadcrumbs(title: str, scene: Scene, turn: int, many_sessions: bool) -> lis
     return found
 
 
+def turn_words(view: SessionView, turn: int) -> str:
+    """Which window is meant; the one after the last turn was never sent, and is no turn."""
+    return f"turn {turn:,}" if view.turn(turn) is not None else f"now, after turn {view.last:,}"
+
+
 def session_name(view: SessionView, limit: int) -> str:
     row = view.row
     return shown(row.title or row.agent or row.session, limit)

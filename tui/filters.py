@@ -100,9 +100,10 @@ class FilterScreen(LinesScreen[Filter | None]):
         Binding("escape,f,q", "close", show=False),
     ]
 
-    def __init__(self, found: list[_Choice], chosen: Filter, turn: int) -> None:
+    def __init__(self, found: list[_Choice], chosen: Filter, window: str) -> None:
+        """`window`: which one is filtered, in words."""
         super().__init__()
-        self._found, self._turn = found, turn
+        self._found, self._window = found, window
         self.chosen = chosen
 
     def compose(self) -> ComposeResult:
@@ -111,7 +112,7 @@ class FilterScreen(LinesScreen[Filter | None]):
             (" clear  ", "dim"), ("Esc", "accent"), (" back", "dim"),
         ]  # fmt: skip
         with Vertical(classes="overlay"):
-            yield Title([(f"Filter the window of turn {self._turn:,}", "accent")], "title")
+            yield Title([(f"Filter the window: {self._window}", "accent")], "title")
             yield ReportLines(self._report())
             yield Title(keys, "keys")
 

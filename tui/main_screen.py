@@ -21,7 +21,7 @@ from ctxview.tui.cells import shown
 from ctxview.tui.compare import CompareScreen, Comparison, compare
 from ctxview.tui.contract import TraceLike
 from ctxview.tui.detail import DetailPane, span_of
-from ctxview.tui.facts import Scene, Trouble, breadcrumbs, status
+from ctxview.tui.facts import Scene, Trouble, breadcrumbs, status, turn_words
 from ctxview.tui.filters import Filter, FilterScreen, choices
 from ctxview.tui.keys import bindings
 from ctxview.tui.lines import Breadcrumb, FilterLine, KeyLine, Status, issues_words
@@ -374,7 +374,8 @@ class MainScreen(Screen[None]):
 
     def unfold(self) -> None:
         """Show the block under the cursor in full, where no pane beside the list does."""
-        if not self._detail.display and self.app.screen is self:
+        is_on_top = self.app.screen is self
+        if is_on_top and not self._detail.display:
             self.action_detail()
             if isinstance(self.app.screen, DetailScreen):
                 self.app.screen.first_words = self._message
@@ -450,7 +451,7 @@ class MainScreen(Screen[None]):
         elif self.place.turn is not None:
             turn = self.place.turn
             found = choices(self.scene, turn, self._filter)
-            self.app.push_screen(FilterScreen(found, self._filter, turn), self._filtered)
+            self.app.push_screen(FilterScreen(found, self._filter, turn_words(self.scene.view, turn)), self._filtered)
 
     def _filtered(self, chosen: Filter | None) -> None:
         if chosen is not None:
@@ -477,7 +478,7 @@ class MainScreen(Screen[None]):
             words = "the mark is taken away"
         else:
             self._mark = here
-            words = f"turn {here.turn or 0:,} is marked: d compares with it, ' comes back"
+            words = f"{turn_words(self.scene.view, here.turn or 0)} is marked: d compares with it, ' comes back"
         self._draw(here)
         self.say(words, "good")
 
@@ -497,7 +498,7 @@ class MainScreen(Screen[None]):
         if base < 1:
             self.say("no turn before this one: m marks another one to compare with", "warn")
             return
-        self.say(f"comparing turn {base:,} with turn {turn:,} …", "dim")
+        self.say(f"comparing {turn_words(view, base)} with {turn_words(view, turn)} …", "dim")
         self.ctxview.compute("overlay", lambda stop: compare(view, base, turn), self._compared)
 
     def _compared(self, made: Comparison) -> None:

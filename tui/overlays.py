@@ -20,7 +20,7 @@ from ctxview.text import safe_text
 from ctxview.tui.block_list import Gone, Row, block_of
 from ctxview.tui.cells import Part, row
 from ctxview.tui.detail import DetailPane, Sought
-from ctxview.tui.facts import Scene
+from ctxview.tui.facts import Scene, turn_words
 from ctxview.tui.line_view import LineView
 from ctxview.tui.lines import Title
 from ctxview.tui.palette import Words, brush
@@ -236,7 +236,8 @@ class DetailScreen(ModalScreen[None]):
         yield Title(keys, classes="keys")
 
     def _title(self, more: Words) -> Words:
-        where = f"turn {self.turn:,}/{self.scene.view.last:,} › block"
+        view = self.scene.view
+        where = f"{turn_words(view, self.turn)}{f'/{view.last:,}' if view.turn(self.turn) else ''} › block"
         return [(where, "accent"), *([(" · ", "dim"), *more] if more else [])]
 
     @property

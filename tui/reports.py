@@ -25,6 +25,7 @@ from ctxview.tui.facts import (
     label,
     line_of,
     number_words,
+    turn_words,
     turns_of,
     why_left,
 )
@@ -107,7 +108,7 @@ def loss(scene: Scene, focus: Focus, turn: int) -> Report:
     view = scene.view
     cut = cut_before(view, turn)
     if cut is None:
-        return Report("No cut yet", [_plain(f"Nothing was cut at or before turn {turn:,}.", "dim")])
+        return Report("No cut yet", [_plain(f"Nothing was cut up to {turn_words(view, turn)}.", "dim")])
     gone = dropped_by(view, cut)
     lines = [_pair("tokens", _sizes(view, cut))]
     lost = sum(s.tokens for s in gone)
@@ -240,7 +241,10 @@ def budget(scene: Scene, turn: int) -> Report:
     times = "counted" if fitted is None else "factor × counted"
     lines.append(_pair("calibrated", f"{known(sizes.calibrated)}   {'no factor' if fitted is None else times}"))
     lines.append(_pair("unlogged", f"{known(sizes.unlogged)}   {_unlogged_words(view, times)}"))
-    limit = "unknown" if sizes.limit is None else f"{sizes.limit:,}   ({size / sizes.limit:.1%} used)"
+    limit = known(sizes.limit)
+    if sizes.limit is not None:
+        lacks = view.lacks_unlogged(turn)
+        limit += "   (share unknown: without the unlogged part)" if lacks else f"   ({size / sizes.limit:.1%} used)"
     lines.append(_pair("limit", limit))
     full = _over_since(scene, turn)
     if full is not None:
@@ -257,7 +261,7 @@ def budget(scene: Scene, turn: int) -> Report:
         if fitted.steps:
             steps = ", ".join(f"{s:,}" for s in fitted.steps[:12])
             lines.append(_pair("", f"unlogged content changed at turn {steps}", "dim"))
-    return Report(f"Budget at turn {turn:,}: {size:,} tokens", lines)
+    return Report(f"Budget {'at ' if view.turn(turn) else ''}{turn_words(view, turn)}: {size:,} tokens", lines)
 
 
 def _unlogged_words(view: SessionView, counted: str) -> str:

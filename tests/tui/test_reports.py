@@ -109,3 +109,19 @@ async def test_comparing_stacks_names_the_state_that_the_list_names():
             assert "» injected" in s.text()
             await s.press("c")
             assert "» injected" in s.text()
+
+
+async def test_what_stands_now_is_called_no_turn_and_no_share_of_the_limit_is_claimed_for_it():
+    async with running() as s:
+        await s.press("G", "l", "b")
+        text = s.text()
+        assert "Budget now, after turn 12" in text
+        assert "turn 13" not in text
+        assert "share unknown: without the unlogged part" in text
+        assert "% used" not in text
+        await s.press("escape", "enter")
+        assert "now, after turn 12 › block" in s.text()
+        await s.press("escape", "d")
+        assert "Turn 12 → now, after turn 12" in s.text()
+        await s.press("escape", "f")
+        assert "Filter the window: now, after turn 12" in s.text()
