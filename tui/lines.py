@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rich.cells import cell_len
@@ -96,24 +96,36 @@ class Status(Line):
 class KeyLine(Line):
     """The keys a newcomer needs. A click presses the key."""
 
+    keys: Sequence[tuple[str, str, str]] = FOOTER
+
+    def offer(self, keys: str) -> None:
+        """Show only those of the letters `keys`."""
+        self.keys = [key for key in FOOTER if key[0] in keys]
+        self.refresh()
+
+    def _fitting(self, width: int) -> Iterator[tuple[int, tuple[str, str, str]]]:
+        """The keys that have room, each with the cell it begins at."""
+        at = 0
+        for key in self.keys:
+            end = at + cell_len(key[0]) + 1 + cell_len(key[1])
+            if end > width:
+                return
+            yield at, key
+            at = end + 2
+
     def parts(self, width: int) -> Words:
         words: Words = []
-        for shown, says, _ in FOOTER:
-            more: Words = [("  ", "dim")] if words else []
-            more += [(shown, "accent"), (f" {says}", "dim")]
-            if size_of(words) + size_of(more) > width:
-                break
-            words += more
+        for at, (shown, says, _) in self._fitting(width):
+            words += [("  ", "dim")] if at else []
+            words += [(shown, "accent"), (f" {says}", "dim")]
         return words
 
     def on_click(self, event: Click) -> None:
-        at = 1
-        for shown, says, key in FOOTER:
-            end = at + cell_len(shown) + 1 + cell_len(says)
-            if at <= event.x < end:
+        x = event.x - 1
+        for at, (shown, says, key) in self._fitting(max(0, self.size.width - 2)):
+            if at <= x < at + cell_len(shown) + 1 + cell_len(says):
                 self.app.simulate_key(key)
                 return
-            at = end + 2
 
 
 class Title(Line):

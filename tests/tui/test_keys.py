@@ -312,3 +312,17 @@ async def test_a_trace_opens_at_what_stands_now():
     async with running(focus=Focus(turn=NOW)) as s:
         assert s.place.turn == s.main.scene.view.now
         assert "now, after turn 12" in s.text()
+
+
+async def test_a_click_beside_the_last_shown_key_presses_none():
+    async with running() as s:
+        keys = s.lines()[-1]
+        end = len(keys.rstrip())
+        assert end < 78, "the next key had no room"
+        for x in range(end + 1, 80):
+            await s.pilot.click(offset=(x, 23))
+        assert s.app.screen is s.main
+        assert s.place.query is None
+        await s.pilot.click(offset=(end - 2, 23))
+        await s.settle()
+        assert "Budget" in s.text(), "the last one that is shown"
