@@ -62,7 +62,7 @@ class CtxviewApp(App[None]):
     ]
 
     class Progressed(Message):
-        """So many bytes of a file were read."""
+        """A file is being read; so many bytes of all files were."""
 
         def __init__(self, file: str, done: int, total: int) -> None:
             self.file, self.done, self.total = file, done, total
@@ -116,6 +116,8 @@ class CtxviewApp(App[None]):
         self._open_trace = open_trace
         self._give_up = give_up
         self._progress_at = 0.0
+        self._bytes: dict[str, tuple[int, int]] = {}
+        """Of each file, how many were read and how many there are."""
         self._exit_code = 0
         for theme in themes():
             self.register_theme(theme)
@@ -165,6 +167,8 @@ class CtxviewApp(App[None]):
             self._read_scene(trace, self.first_focus.session, self.first_focus)
 
     def _progress(self, file: str, done: int, total: int) -> None:
+        self._bytes[file] = done, total
+        done, total = (sum(sizes) for sizes in zip(*self._bytes.values()))
         now = time.monotonic()
         if now - self._progress_at >= _PROGRESS_SECONDS or done >= total:
             self._progress_at = now

@@ -30,6 +30,11 @@ def shown(text: str, limit: int | None = None) -> str:
     return line if line.isascii() else _UNSTEADY.sub("", line)
 
 
+def shown_path(path: str, limit: int) -> str:
+    """A path as `shown`; of one that is too long only the last part, which tells one trace from another."""
+    return shown(path if len(path) <= limit else path.rstrip("/").rpartition("/")[2] or path, limit)
+
+
 def shown_lines(text: str) -> list[str]:
     """As `shown`, for text that keeps its lines."""
     return visible(safe_text(text)).split("\n")

@@ -11,7 +11,7 @@ from typing import Final
 
 from ctxview.annotate import Pairing
 from ctxview.model import NEVER, BlockRow, CutRow, SpanRow
-from ctxview.tui.cells import shown
+from ctxview.tui.cells import shown, shown_path
 from ctxview.tui.palette import GLYPHS, Words, telling
 from ctxview.window.absence import READABLE, Absence, absences
 from ctxview.window.contradiction import contradictions
@@ -241,17 +241,13 @@ def dropped_by(view: SessionView, cut: CutRow) -> list[SpanRow]:
 
 
 def breadcrumbs(title: str, scene: Scene, turn: int, many_sessions: bool) -> list[Words]:
-    """`file › session › turn 37/112 › recorded · reconstructed · not logged: system, tools`, and ever shorter ones.
-
-    Of a long path only its last part is shown: that is what tells one trace from another.
-    """
+    """`file › session › turn 37/112 › recorded · reconstructed · not logged: system, tools`, and ever shorter ones."""
     view, call = scene.view, scene.view.turn(turn)
     gap = (" › ", "dim")
     where = f"turn {turn:,}/{view.last:,}" if call else f"now, after turn {view.last:,}"
     found: list[Words] = []
     for title_chars, name_chars, names in ((60, 48, True), (40, 20, True), (30, 0, True), (24, 0, False)):
-        name = title if len(title) <= title_chars else title.rstrip("/").rpartition("/")[2] or title
-        words: Words = [(shown(name, title_chars), "text")]
+        words: Words = [(shown_path(title, title_chars), "text")]
         if many_sessions and name_chars:
             words += [gap, (session_name(view, name_chars), "text")]
         words += [gap, (where, "accent"), gap, (shown(view.stack, 40), "text")]

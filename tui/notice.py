@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from ctxview.tui.cells import Part, row
+from ctxview.tui.cells import Part, row, wrap
 from ctxview.tui.lines import size_of
 from ctxview.tui.palette import Words, brush
 
@@ -28,12 +28,21 @@ class Notice(Widget):
         self.lines = lines
         self.refresh()
 
+    def _rows(self, width: int) -> list[Words]:
+        """The lines, with a text that is too long on several rows."""
+        rows: list[Words] = []
+        for words in self.lines:
+            text, ink = words[0] if len(words) == 1 else ("", "")
+            rows += [[(part, ink)] for part in wrap(text, width - 4)] if text else [words]
+        return rows
+
     def render_line(self, y: int) -> Strip:
         width, base, paint = self.size.width, self.visual_style.rich_style, brush(self)
-        index = y - max(0, (self.size.height - len(self.lines)) // 2)
-        if not 0 <= index < len(self.lines):
+        rows = self._rows(width)
+        index = y - max(0, (self.size.height - len(rows)) // 2)
+        if not 0 <= index < len(rows):
             return Strip.blank(width, base)
-        words = self.lines[index]
+        words = rows[index]
         used = size_of(words)
         parts: list[Part] = [(" " * max(0, (width - used) // 2), paint("text"))]
         return row([*parts, *((text, paint(ink)) for text, ink in words)], width, base)

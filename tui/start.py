@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from ctxview.tui.cells import shown
+from ctxview.tui.cells import shown, shown_path
 from ctxview.tui.contract import TraceLike
 from ctxview.tui.lines import Breadcrumb, KeyLine, Status, issues_words
 from ctxview.tui.notice import Notice
@@ -43,17 +43,18 @@ class StartScreen(Screen[None]):
         self.show_progress(self.trace_title, 0, 0)
 
     def show_progress(self, file: str, done: int, total: int) -> None:
-        """The determinate bar, by bytes."""
+        """The determinate bar, by bytes of all files."""
         filled = _BAR * min(done, total) // total if total else 0
         size = f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB" if total else "opening"
         bar: Words = [("━" * filled, "accent"), ("─" * (_BAR - filled), "rule"), (f"  {size}", "dim")]
-        self._show([("reading", "dim")], [[(f"reading {shown(file, 50)}", "text")], bar])
+        what = "read; its windows are being put together" if 0 < total <= done else f"reading {shown_path(file, 50)}"
+        self._show([("reading", "dim")], [[(what, "text")], bar])
 
     def show_error(self, cause: str, fix: str) -> None:
         lines: list[Words] = [[("✗ cannot show this trace", "bad")], [], [(shown(cause, 400), "text")]]
         if fix:
             lines += [[], [(shown(fix, 400), "accent")]]
-        self._show([("error", "bad")], [*lines, [], [("q quits", "dim")]])
+        self._show([("error", "bad")], [*lines, [], [("q quits", "dim")]], "qt")
 
     def show_empty(self, what: str) -> None:
         """Say what is missing, and the commands that tell more."""
@@ -65,10 +66,13 @@ class StartScreen(Screen[None]):
         ]
         if self.trace is not None:
             lines.append([("e", "accent"), (" shows the load report", "dim")])
-        self._show([("nothing to show", "warn")], lines)
+        self._show([("nothing to show", "warn")], lines, "qte" if self.trace is not None else "qt")
 
-    def _show(self, aside: Words, lines: list[Words]) -> None:
-        crumb: Words = [(shown(self.trace_title, 60), "text"), (" › ", "dim"), *aside]
+    def _show(self, aside: Words, lines: list[Words], keys: str = "") -> None:
+        """`keys`: the ones that do something here, where the main screen will not come."""
+        crumb: Words = [(shown_path(self.trace_title, 60), "text"), (" › ", "dim"), *aside]
+        if keys:
+            self.query_one(KeyLine).offer(keys)
         self.query_one(Breadcrumb).show([crumb], issues_words(self.trace))
         self.query_one(Notice).show(lines)
 

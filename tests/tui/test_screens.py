@@ -45,6 +45,48 @@ async def test_first_the_bar_then_the_window():
         assert app.main is not None
 
 
+async def test_the_bar_adds_up_the_bytes_of_all_files_and_says_when_all_are_read():
+    go, seen = threading.Event(), threading.Event()
+    deep = "/home/dev/" + "deep/" * 12 + "second.jsonl"
+
+    def open_trace(progress):
+        progress("first.jsonl", 0, 3_000_000)
+        progress("first.jsonl", 3_000_000, 3_000_000)
+        progress(deep, 500_000, 1_000_000)
+        go.wait(5)
+        progress(deep, 1_000_000, 1_000_000)
+        seen.wait(5)
+        return make_trace()
+
+    app = CtxviewApp(open_trace, deep, Focus())
+    async with app.run_test(size=(80, 24)) as pilot:
+
+        def text() -> str:
+            return "\n".join("".join(s.text for s in strip) for strip in app.screen._compositor.render_strips())
+
+        await pilot.pause(0.2)
+        assert "3.0 of 3.0 MB" in text()
+        go.set()
+        await pilot.pause(0.2)
+        assert "4.0 of 4.0 MB" in text()
+        assert "windows are being put together" in text()
+        assert "second.jsonl › reading" in text(), "of a long path the part that tells one from another"
+        seen.set()
+        while app.main is None:
+            await pilot.pause(0.02)
+
+
+async def test_a_long_error_is_shown_whole_with_the_keys_that_do_something():
+    cause = "nothing could be read: " + " ".join(f"reason-{n}" for n in range(20))
+
+    def open_trace(progress):
+        raise UnreadableError(cause, "name another file")
+
+    async with running(open_trace=open_trace) as s:
+        assert all(word in s.text() for word in cause.split())
+        assert s.lines()[-1].split() == ["q", "quit", "t", "theme"]
+
+
 async def test_an_error_says_cause_and_fix_and_sets_the_exit_code():
     def open_trace(progress):
         raise UnreadableError("line 3 of [/x] is no JSON \x1b[2J", "name another file")
