@@ -38,15 +38,18 @@ class Series:
 
 
 def budget(
-    recorded: Series, others: Sequence[Series], turn: int, last: int, limit: int | None, colours: Palette
-) -> Figure:
+    recorded: Series, others: Sequence[Series], turn: int, last: int, limit: int | None, colours: Palette,
+    lacks_now: bool = False,
+) -> Figure:  # fmt: skip
     """Recorded sizes as bars, other stacks' as lines, their cuts, the limit, and the turn looked at.
 
-    `last` is the newest turn; what stands after it (`now`) is a bar as well.
+    `last` is the newest turn; what stands after it (`now`) is a bar as well, but where its size leaves out what is
+    never logged (`lacks_now`): beside the others that would look like a cut.
     """
     now = last + 1
-    groups = _groups(now)
-    peak = max((max(s.sizes[1 : now + 1], default=0) for s in (recorded, *others)), default=0)
+    end = last if lacks_now else now
+    groups = _groups(end)
+    peak = max((max(s.sizes[1 : end + 1], default=0) for s in (recorded, *others)), default=0)
     shows_limit = limit is not None and peak >= _NEAR_LIMIT * limit
     top = max(peak, limit if limit is not None and shows_limit else 0, 1) * 1.22
     x, y = _peaks(recorded.sizes, groups)

@@ -217,9 +217,12 @@ def _standing(view: SessionView, block: int, turn: int) -> tuple[WindowBlock, bo
 
 
 def search_box(
-    view: SessionView, turn: int, find: Callable[[str], tuple[frozenset[int], int]]
+    view: SessionView, turn: int, find: Callable[[str, int], tuple[frozenset[int], int]]
 ) -> frozenset[int] | None:
-    """Words to find in whole texts; the numbers of the blocks that hold them, None without words."""
+    """Words to find in whole texts; the numbers of the blocks that hold them, None without words.
+
+    `find(words, turn)`: the blocks of a window that hold words, and how often it does.
+    """
     query = here().query
     st.text_input(
         "Find in whole texts", key=show_in("q_text", query or ""), on_change=_searched,
@@ -227,10 +230,10 @@ def search_box(
     )  # fmt: skip
     if not query:
         return None
-    blocks, total = find(query)
+    blocks, total = find(query, turn)
     left = {n for n, change in view.changes(turn).items() if change.what == "-"}
     st.caption(f"{len(blocks):,} blocks of this window hold it, {total:,} times")
-    return blocks | left
+    return blocks | (left & find(query, turn - 1)[0]) if left else blocks
 
 
 def _searched() -> None:

@@ -122,7 +122,7 @@ def _moving(named: NamedTrace) -> None:
     left, right = st.columns([2, 1], gap="medium")
     with left:
         only = panels.search_box(
-            view, turn, lambda words: found(named, here().session or "", about.stack.stack.text, words, turn)
+            view, turn, lambda words, at: found(named, here().session or "", about.stack.stack.text, words, at)
         )
         rows = window_rows(view, turn, diff, only)
         panels.block_list(rows, diff is not None)
@@ -164,7 +164,7 @@ def _header(named: NamedTrace, about: Scene, turn: int) -> None:
         st.text(f"{one_line(file, 60)} › {title} › {where} › {one_line(view.stack, 80)} · {known}")
     with link, st.popover("Link", width="stretch"):
         st.caption("This page's address shows this very moment; so does, in a terminal:")
-        st.code(one_line(here().command(named.paths[0])), language=None, wrap_lines=True)
+        st.code(one_line(here().command(*named.paths)), language=None, wrap_lines=True)
     if about.is_simulated:
         st.info(f"**Simulated.** {NOT_SIMULATED}")
 
@@ -178,8 +178,9 @@ def _budget(about: Scene, turn: int) -> None:
     ]
     if len(others) == 2 and others[0].stack == others[1].stack:
         others.pop()
+    lacks_now = recorded.last > 0 and recorded.lacks_unlogged(recorded.now)
     own = Series("recorded", recorded.sizes, [c.turn for c in recorded.cuts])
-    figure = budget(own, others, turn, recorded.last, recorded.limit, palette(_theme()))
+    figure = budget(own, others, turn, recorded.last, recorded.limit, palette(_theme()), lacks_now)
     st.plotly_chart(
         figure, theme=None, key="budget", on_select=_pick, selection_mode="points", config=_CHART,
         alt="Tokens of every window, recorded and under the stack",

@@ -37,6 +37,14 @@ def test_every_turn_is_a_bar_and_now_as_well() -> None:
     assert bars["customdata"][-1] == "now"
 
 
+def test_what_stands_now_is_no_bar_where_its_size_leaves_out_what_is_never_logged() -> None:
+    sizes = [0, 50_000, 51_000, 400]
+    other = Series("history", [0, 50_000, 52_000, 400], [3])
+    found = budget(Series("recorded", sizes, [3]), [other], 3, 2, None, LIGHT, lacks_now=True)
+    assert [trace["x"] for trace in found["data"]] == [[1, 2], [1, 2]], "nor a line that falls, nor a cut beside it"
+    assert found["layout"]["annotations"][0]["text"] == "now", "the place is still marked"
+
+
 def test_a_long_run_is_shown_by_its_peaks() -> None:
     sizes = [0] + [10] * 10_001
     sizes[7_777] = 99_000

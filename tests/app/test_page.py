@@ -15,6 +15,7 @@ from pages import address, page, settled, shown, sizes, table, told
 from ctxview.app import stack_editor
 from ctxview.app.window_page import NOT_SIMULATED
 from ctxview.errors import UsageError
+from ctxview.ingest import open_trace
 from ctxview.sample_traces import sample_path
 
 GROUPS = "compact-groups:max=2000:trigger=0.8:keep=2"
@@ -172,3 +173,15 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, monkeypatch: Any) -> None:
     drawn = page(monkeypatch, trace)
     assert [e.value for e in drawn.error] == ["The trace cannot be read."]
     assert drawn.text[0].value
+
+
+def test_a_search_keeps_no_block_that_just_left_without_holding_the_words(monkeypatch: Any) -> None:
+    trace = sample_path("tutor")
+    drawn = page(monkeypatch, trace, turn="35", q="Noor")
+    with open_trace([str(trace)], cache=False) as opened:
+        view = opened.view()
+        left = [n for n, change in view.changes(35).items() if change.what == "-"]
+        held = view.find("Noor", 34).blocks & set(left)
+        assert 0 < len(held) < len(left)
+    rows = table(drawn, "change", "text")
+    assert (rows.change == "-").sum() == len(held)
