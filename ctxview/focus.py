@@ -22,9 +22,9 @@ class Focus:
     base: str | None = None
     query: str | None = None
 
-    def command(self, trace: str) -> str:
-        """The shell command that opens this focus on `trace` (cli.md, PERMALINK)."""
-        words = ["ctxview", trace]
+    def command(self, *traces: str) -> str:
+        """The shell command that opens this focus on the trace in files `traces` (cli.md, PERMALINK)."""
+        words = ["ctxview", *traces]
         for flag, value in (("--session", self.session), ("--turn", self.turn), ("--block", self.block)):
             if value is not None:
                 words += [flag, str(value)]

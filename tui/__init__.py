@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ctxview.errors import UsageError
@@ -15,18 +15,22 @@ __all__ = ["OpenTrace", "ProgressCall", "TraceLike", "run"]
 
 
 def run(
-    open_trace: OpenTrace, title: str, focus: Focus | None = None, give_up: Callable[[], None] | None = None
+    open_trace: OpenTrace,
+    title: str,
+    focus: Focus | None = None,
+    give_up: Callable[[], None] | None = None,
+    traces: Sequence[str] = (),
 ) -> int:
     """Show a trace until the person quits; returns the exit code and prints nothing.
 
-    `open_trace(progress)` runs in a thread after the first paint. `title` is how the person named the trace: it heads
-    the screen and stands in the permalink. `give_up()` makes `open_trace` end early: it is called when the person quits
-    before the trace is read. Raises UsageError when there is no terminal to read keys from.
+    `open_trace(progress)` runs in a thread after the first paint. `title` heads the screen; the permalink names
+    `traces`, as the person named them, else the title. `give_up()` makes `open_trace` end early: it is called when the
+    person quits before the trace is read. Raises UsageError when there is no terminal to read keys from.
     """
     with _terminal_on_stdin():
         from ctxview.tui.app import CtxviewApp
 
-        app = CtxviewApp(open_trace, title, focus or Focus(), give_up)
+        app = CtxviewApp(open_trace, title, focus or Focus(), give_up, traces)
         app.run()
         return app.return_code or 0
 

@@ -104,11 +104,18 @@ class CtxviewApp(App[None]):
             super().__init__()
 
     def __init__(
-        self, open_trace: OpenTrace, title: str, focus: Focus, give_up: Callable[[], None] | None = None
+        self,
+        open_trace: OpenTrace,
+        title: str,
+        focus: Focus,
+        give_up: Callable[[], None] | None = None,
+        traces: Sequence[str] = (),
     ) -> None:
         super().__init__()
         self.title = shown(title, 200)
         self.trace_title = title
+        self.traces = tuple(traces) or (title,)
+        """What a command has to name to open the same trace."""
         self.first_focus = focus
         self.trace: TraceLike | None = None
         self.main: MainScreen | None = None

@@ -390,7 +390,7 @@ class MainScreen(Screen[None]):
         self.say(f"copied {len(text):,} characters", "good")
 
     def action_permalink(self) -> None:
-        command = shown(replace(self.place, block=self.here()).command(self.trace_title))
+        command = shown(replace(self.place, block=self.here()).command(*self.ctxview.traces))
         self.app.copy_to_clipboard(command)
         self.say(f"copied: {command}", "good")
 

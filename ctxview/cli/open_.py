@@ -23,12 +23,17 @@ if TYPE_CHECKING:
 @click.option("--block", metavar="ID", help="Block to put the cursor on.")
 @click.option("--query", metavar="WORDS", help="Words to search for in whole texts.")
 @stack_option
-def command(trace: Named, session: str | None, turn: str, block: str | None, query: str | None, stack: str) -> int:
+@click.option("--base", metavar="STACK", help="The stack that `c` compares with; default: recorded.")
+def command(
+    trace: Named, session: str | None, turn: str, block: str | None, query: str | None, stack: str, base: str | None
+) -> int:
     """Open a trace in the terminal interface (the default verb).
 
     Without a terminal it prints what `ctxview show` prints.
     """
     check_stack(stack)
+    if base is not None:
+        check_stack(base)
     if not has_terminal():
         from ctxview.cli.show import print_window
 
@@ -37,7 +42,7 @@ def command(trace: Named, session: str | None, turn: str, block: str | None, que
     if turn not in ("last", "now") and not (is_number and int(turn) >= 1):
         raise UsageError(f"no turn {turn!r}", "give a number from 1, `last` or `now`")
     number = int(turn) if is_number else NOW if turn == "now" else None
-    return open_in_terminal(trace, Focus(session=session, turn=number, block=block, query=query or None, stack=stack))
+    return open_in_terminal(trace, Focus(session, number, block, stack, base, query or None))
 
 
 def has_terminal() -> bool:
@@ -62,7 +67,7 @@ def open_in_terminal(trace: Named, focus: Focus) -> int:
     from ctxview.tui import run
 
     try:
-        return run(load, trace.title, focus, loading.close if loading is not None else None)
+        return run(load, trace.title, focus, loading.close if loading is not None else None, trace.traces)
     finally:
         if loading is not None:
             loading.close()

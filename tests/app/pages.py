@@ -20,9 +20,9 @@ PLAIN = {"text", "code", "arrow_data_frame", "arrow_vega_lite_chart", "plotly_ch
 """Elements that read no markup."""
 
 
-def page(monkeypatch: Any, trace: str | Path, **query: str) -> AppTest:
+def page(monkeypatch: Any, *traces: str | Path, **query: str) -> AppTest:
     """The page of a trace at an address, drawn."""
-    monkeypatch.setenv(VARIABLE, NamedTrace((str(trace),)).to_text())
+    monkeypatch.setenv(VARIABLE, NamedTrace(tuple(map(str, traces))).to_text())
     drawn = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60)
     for key, value in query.items():
         drawn.query_params[key] = value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import pytest
@@ -50,6 +51,15 @@ def test_controls_write_the_address_and_the_address_sets_the_controls(monkeypatc
     assert second.text_input(key="q_text").value == "refund"
     assert block in list(table(second, "fact", "words").words)
     assert sizes(second) == sizes(first)
+
+
+def test_the_command_of_the_link_opens_the_trace_of_several_files(monkeypatch: Any) -> None:
+    files = (str(sample_path("refund")), str(sample_path("tutor")))
+    drawn = page(monkeypatch, *files, base="history")
+    command = shlex.split(next(c.value for c in drawn.code if c.value.startswith("ctxview ")))
+    assert tuple(command[1:3]) == files
+    assert told("show", *command[1:3], "--session", command[command.index("--session") + 1])["turns"] == 15
+    assert command[-2:] == ["--base", "history"]
 
 
 def test_steps_and_cuts_move_the_turn(monkeypatch: Any) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import WIDE, running
-from fake import FakeTrace, make_view
+from conftest import NARROW, WIDE, running
+from fake import FakeTrace, make_trace, make_view, opener
 
 from ctxview.focus import NOW, Focus
 from ctxview.ingest import open_trace
@@ -13,6 +13,7 @@ from ctxview.policies import parse_stack
 from ctxview.replay import replay
 from ctxview.report.replay import replay_report
 from ctxview.sample_traces import sample_path
+from ctxview.tui.app import CtxviewApp
 from ctxview.tui.block_list import BlockList, Gone, GoneMany, Unlogged
 from ctxview.tui.detail import DetailPane
 from ctxview.tui.facts import make_scene
@@ -326,3 +327,13 @@ async def test_a_click_beside_the_last_shown_key_presses_none():
         await s.pilot.click(offset=(end - 2, 23))
         await s.settle()
         assert "Budget" in s.text(), "the last one that is shown"
+
+
+async def test_the_permalink_names_every_file_of_the_trace():
+    app = CtxviewApp(opener(make_trace()), "a.jsonl +1", Focus(base="history"), traces=("a.jsonl", "b c.jsonl"))
+    async with app.run_test(size=NARROW) as pilot:
+        while app.main is None:
+            await pilot.pause(0.02)
+        await pilot.press("Y")
+        assert app.clipboard.startswith("ctxview a.jsonl 'b c.jsonl' --session s-main --turn 12 ")
+        assert app.clipboard.endswith("--stack recorded --base history")
