@@ -119,6 +119,8 @@ class CtxviewApp(App[None]):
         self.first_focus = focus
         self.trace: TraceLike | None = None
         self.main: MainScreen | None = None
+        self.wanted: str | None = None
+        """The session that was asked for last; None before one was."""
         self.sums: dict[str, SessionSum] = {}
         self._open_trace = open_trace
         self._give_up = give_up
@@ -259,7 +261,8 @@ class CtxviewApp(App[None]):
         if trace is None:
             return
         if self.main is not None:
-            self.main.stacks.open(scene, message.focus)
+            if self.wanted in (None, scene.view.row.session):  # else another one was asked for meanwhile
+                self.main.stacks.open(scene, message.focus)
         elif scene.empty:
             self.start.show_empty("This session has no turns and no blocks.")
         else:

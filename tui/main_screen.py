@@ -262,7 +262,8 @@ class MainScreen(Screen[None]):
             self.jump(focus.turn, focus.block)
 
     def open_session(self, session: str, focus: Focus | None = None, *, remember: bool = True) -> None:
-        """Read another session in a worker and show it."""
+        """Read another session in a worker and show it; of those asked for meanwhile only the last."""
+        self.ctxview.wanted = session
         if session == self.place.session:
             return
         if remember:

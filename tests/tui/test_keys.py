@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from conftest import NARROW, WIDE, running
-from fake import FakeTrace, make_trace, make_view, opener
+from fake import FakeTrace, make_trace, make_view, opener, session_row
 
 from ctxview.focus import NOW, Focus
 from ctxview.ingest import open_trace
@@ -337,3 +339,32 @@ async def test_the_permalink_names_every_file_of_the_trace():
         await pilot.press("Y")
         assert app.clipboard.startswith("ctxview a.jsonl 'b c.jsonl' --session s-main --turn 12 ")
         assert app.clipboard.endswith("--stack recorded --base history")
+
+
+async def test_of_two_sessions_asked_for_the_last_is_shown_whichever_is_read_first():
+    first, child = make_trace().views
+    other = make_view(turns=2, cut_every=0, row=session_row("s-other", title="Other"))
+    go, begun, ended = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow(FakeTrace):
+        def view(self, session_id):
+            if session_id == "s-child":
+                begun.set()
+                go.wait(5)
+                ended.set()
+            return super().view(session_id)
+
+    async with running(Slow("t", (first, child, other))) as s:
+        for wanted in ("s-other", "s-main"):
+            for event in (go, begun, ended):
+                event.clear()
+            s.main.open_session("s-child")
+            while not begun.is_set():
+                await s.pilot.pause(0.02)
+            s.main.open_session(wanted)
+            await s.pilot.pause(0.2)
+            go.set()
+            while not ended.is_set():
+                await s.pilot.pause(0.02)
+            await s.pilot.pause(0.2)
+            assert s.place.session == wanted
