@@ -49,7 +49,6 @@ def toggle_pin(main: MainScreen) -> None:
             return
         if main.place.session != session:
             return
-        main.stacks.open(scene, replace(main.place, block=block.id))
         main.stacks.unpinned -= {key}
         if wanted is False:
             main.stacks.unpinned.add(key)
@@ -57,7 +56,8 @@ def toggle_pin(main: MainScreen) -> None:
         words = "◆ pinned by hand" if wanted else "unpinned by hand" if wanted is False else "the rules decide again"
         if wanted is None:
             words += ": pinned" if pinned else ": not pinned"
-        main.say(f"{words} · kept beside the trace", "good")
+        place = replace(main.place, block=block.id)
+        main.stacks.open(scene, place, lambda: main.say(f"{words} · kept beside the trace", "good"))
 
     main.say("keeping the pin …", "dim")
     main.ctxview.compute("pin", lambda stop: make(), done)

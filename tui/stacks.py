@@ -143,20 +143,21 @@ class Stacks:
         self.changed: Callable[[], None] | None = None
         """Called when another stack is shown."""
 
-    def open(self, scene: Scene, focus: Focus) -> None:
-        """A session was read: show it as recorded, then under the stack of the focus."""
-        if scene is not self.recorded:
-            self.recorded = scene
+    def open(self, scene: Scene, focus: Focus, then: Callable[[], None] = lambda: None) -> None:
+        """A session was read: show it as recorded, then under the stack of the focus; `then` is called after that."""
+        if scene.view.row.session != self.recorded.view.row.session:
             self._past = []
+        self.recorded = scene
         self.shown, self.fault, self.wanted = None, "", RECORDED
         if focus.stack == RECORDED:
             self._main.show_scene(scene, focus)
             if len(scene.view.blocks) <= _READY_BLOCKS:
                 self._main.call_after_refresh(self.prepare)
+            then()
             return
         block = focus.block if focus.block is not None and _has(scene, focus.block) else None
         self._main.show_scene(scene, replace(focus, stack=RECORDED, block=block))
-        self.use(focus.stack, focus, remember=False)
+        self.use(focus.stack, focus, then, remember=False)
 
     def complete(self, scene: Scene) -> None:
         """All that went wrong in the recorded session is known."""
@@ -180,8 +181,11 @@ class Stacks:
 
     # -------------------------------------------------------------------- choosing
 
-    def use(self, text: str, focus: Focus | None = None, *, remember: bool = True) -> bool:
-        """Show the session under a stack, at a focus or where one is; False when the text means none."""
+    def use(
+        self, text: str, focus: Focus | None = None, then: Callable[[], None] = lambda: None, *, remember: bool = True
+    ) -> bool:
+        """Show the session under a stack, at a focus or where one is, and call `then`; False when the text means
+        none."""
         from ctxview.policies import parse_stack
 
         main = self._main
@@ -194,7 +198,13 @@ class Stacks:
         before, self.wanted, self.fault = self.wanted, stack.text, ""
         if remember and before != stack.text:
             self._past = [*self._past[-_UNDO:], before]
-        self.fetch(stack.text, lambda alternate: self._show(alternate, focus))
+
+        def made(alternate: Alternate) -> None:
+            if alternate.stack == self.wanted:  # else another one was asked for meanwhile
+                self._show(alternate, focus)
+                then()
+
+        self.fetch(stack.text, made)
         return True
 
     def prepare(self) -> None:
@@ -260,8 +270,6 @@ class Stacks:
 
     def _show(self, alternate: Alternate, focus: Focus | None) -> None:
         main = self._main
-        if alternate.stack != self.wanted:
-            return  # another one was asked for meanwhile
         self.shown = None if alternate.replayed.stack.is_recorded else alternate
         place = main.place
         wanted = focus or place

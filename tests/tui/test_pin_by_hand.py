@@ -52,6 +52,19 @@ async def test_the_goal_is_unpinned_and_the_rules_take_it_back(tmp_path):
         assert goal not in s.main.scene.view.pins, "the stack is replayed with the new pins"
 
 
+async def test_under_a_stack_the_pin_is_confirmed_and_the_stacks_before_can_be_taken_back(tmp_path):
+    _, opened = copied(tmp_path)
+    async with running(open_trace=opened, size=WIDE) as s:
+        await s.press("2")
+        assert s.place.stack == "pin-goal"
+        await s.press("end", "P")
+        await s.settle()
+        assert s.place.stack == "pin-goal"
+        assert "pinned by hand · kept beside the trace" in s.text()
+        await s.press("u")
+        assert s.place.stack == "recorded"
+
+
 async def test_a_sidecar_that_cannot_be_written_is_a_message(tmp_path):
     path, opened = copied(tmp_path)
     beside = path.with_name(path.name + ".ctxview.json")
