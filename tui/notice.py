@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -51,11 +52,14 @@ class Notice(Widget):
 class TooSmall(ModalScreen[None]):
     """Stands over everything while the terminal is smaller than `SMALLEST`."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "app.quit", show=False)]
+
     def compose(self) -> ComposeResult:
         notice = Notice()
         width, height = SMALLEST
         notice.lines = [
             [("This terminal is too small", "warn")],
             [(f"ctxview needs {width} × {height} cells", "dim")],
+            [("q quits", "dim")],
         ]
         yield notice

@@ -136,6 +136,15 @@ async def test_too_small_says_so_and_growing_brings_the_screen_back():
         assert isinstance(s.app.screen, TooSmall)
 
 
+async def test_q_quits_where_there_is_no_room():
+    async with running(size=(20, 8)) as s:
+        assert "q quits" in s.text()
+        await s.pilot.press("q")
+        await s.pilot.pause()
+        assert s.app.return_code == 0
+        assert not s.app.is_running
+
+
 async def test_the_palette_opens_once_and_not_over_the_word_that_there_is_no_room():
     async with running() as s:
         await s.pilot.resize_terminal(40, 10)
