@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 from ctxview.errors import UsageError
 from ctxview.focus import Focus
-from ctxview.ledger import Gate, Ledger, LedgerRow, RowState, Survival, sidecar_rows
-from ctxview.ledger.sidecar import sidecar_of
+from ctxview.ledger import Gate, Ledger, RowState, Survival, rows_beside
 from ctxview.tui.cells import fit, right, shown
 from ctxview.tui.facts import Scene
 from ctxview.tui.palette import Words
@@ -43,18 +41,12 @@ class Noted:
     """Why the ledger beside the trace could not be read; empty when it could."""
 
 
-def make_ledger(scene: Scene, paths: Sequence[str]) -> tuple[Ledger, str]:
+def make_ledger(scene: Scene) -> tuple[Ledger, str]:
     """The session's ledger, with the rows of the file beside the trace; and why that file could not be read."""
-    extra: list[LedgerRow] = []
-    trouble = ""
-    for path in paths:
-        found = sidecar_of(Path(path)) if Path(path).is_file() else None
-        if found is not None:
-            try:
-                extra += sidecar_rows(found)
-            except UsageError as error:
-                trouble = error.cause
-    return Ledger(scene.view, extra), trouble
+    try:
+        return Ledger(scene.view, rows_beside(scene.view)), ""
+    except UsageError as error:
+        return Ledger(scene.view), error.cause
 
 
 def read_noted(ledger: Ledger, trouble: str, turn: int) -> Noted:

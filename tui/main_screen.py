@@ -540,13 +540,12 @@ class MainScreen(Screen[None]):
         turn, scene, known = self.place.turn, self.scene, self._ledger
         if turn is None:
             return
-        paths = [file.path for file in self.trace.files]
 
         def make(stop: Callable[[], bool]) -> tuple[Ledger, str, Noted]:
             from ctxview.tui.ledger_panel import make_ledger, read_noted
 
             is_known = known is not None and known[0].view is scene.view
-            ledger, trouble = known[1:] if known is not None and is_known else make_ledger(scene, paths)
+            ledger, trouble = known[1:] if known is not None and is_known else make_ledger(scene)
             return ledger, trouble, read_noted(ledger, trouble, turn)
 
         def show(made: tuple[Ledger, str, Noted]) -> None:

@@ -8,7 +8,7 @@ from ctxview.annotate.note_rules import NoteRules
 from ctxview.ledger.drafts import Draft, Drafts, find_drafts
 from ctxview.ledger.encoding import distinctive_tokens, holds_value
 from ctxview.ledger.rows import LedgerRow, find_rows
-from ctxview.ledger.sidecar import sidecar_rows
+from ctxview.ledger.sidecar import rows_beside, sidecar_rows
 from ctxview.ledger.state import Gate, Ledger, RowState, Survival
 
 __all__ = [
@@ -24,5 +24,6 @@ __all__ = [
     "find_drafts",
     "find_rows",
     "holds_value",
+    "rows_beside",
     "sidecar_rows",
 ]

@@ -12,6 +12,8 @@ from typing import Any, Final
 from ctxview.errors import UsageError
 from ctxview.ledger.rows import LedgerRow
 from ctxview.project import LEDGERS
+from ctxview.window import SessionView
+from ctxview.window.table import column
 
 _COLUMNS: Final = ("finding", "value", "source", "noted_at", "section")
 
@@ -24,6 +26,13 @@ def sidecar_of(trace: Path) -> Path | None:
             if candidate.is_file():
                 return candidate
     return None
+
+
+def rows_beside(view: SessionView) -> tuple[LedgerRow, ...]:
+    """The rows of the ledger files beside the files that hold the session. Raises UsageError for a broken one."""
+    traces = [Path(file) for file in dict.fromkeys(column(view.blocks, "file")) if file and file != "<stdin>"]
+    found = dict.fromkeys(beside for trace in traces if (beside := sidecar_of(trace)) is not None)
+    return tuple(row for path in found for row in sidecar_rows(path))
 
 
 def sidecar_rows(path: Path) -> tuple[LedgerRow, ...]:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from ctxview.ledger import Ledger, RowState, sidecar_rows
-from ctxview.ledger.sidecar import sidecar_of
+from ctxview.ledger import Ledger, RowState, rows_beside
 from ctxview.window import SessionView
 
 
-def ledger_of(view: SessionView) -> Ledger:
-    """The session's own notes, and those of a ledger file beside its trace. Raises UsageError for a broken file."""
-    file = view.blocks[0].file if view.blocks else ""
-    beside = sidecar_of(Path(file)) if file and file != "<stdin>" else None
-    return Ledger(view, sidecar_rows(beside) if beside else ())
-
-
 def ledger_report(view: SessionView, turn: int | None = None) -> dict[str, Any]:
-    """Rows as the window of `turn` knows them; at the end of the session without one."""
-    ledger = ledger_of(view)
+    """Rows as the window of `turn` knows them; at the end of the session without one. Raises UsageError for a broken
+    ledger file beside the trace."""
+    ledger = Ledger(view, rows_beside(view))
     survival = ledger.survival
     return {
         "rows": [_row(state) for state in ledger.at(turn if turn is not None else view.now)],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conftest import NARROW, WIDE, running
 from rich.cells import cell_len
+from running import NARROW, WIDE, running
 from test_policies import goal_of, sample
 
 from ctxview.focus import Focus

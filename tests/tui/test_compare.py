@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import NARROW, WIDE, running
 from fake import FakeTrace, make_view
 from rich.cells import cell_len
+from running import NARROW, WIDE, running
 
 from ctxview.focus import Focus
 from ctxview.tui.compare import CompareScreen, compare, compare_report

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
-from conftest import NARROW, WIDE, running
 from fake import HOSTILE, FakeTrace, make_view
 from rich.cells import cell_len
+from running import NARROW, WIDE, running
 
 from ctxview.tui.cells import shown_lines, wrap
 from ctxview.tui.detail import DetailPane

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conftest import WIDE, running
 from fake import FakeTrace, make_view
+from running import WIDE, running
 
 from ctxview.model import SpanRow
 from ctxview.tui.block_list import BlockList

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import WIDE, running
 from fake import HOSTILE, FakeTrace, make_trace, make_view, session_row
 from rich.cells import cell_len
+from running import WIDE, running
 
 from ctxview.focus import Focus
 from ctxview.tui.block_list import BlockList

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
-from conftest import NARROW, WIDE, running
 from fake import FakeTrace, make_trace, make_view, opener, session_row
+from running import NARROW, WIDE, running
 
 from ctxview.focus import NOW, Focus
 from ctxview.ingest import open_trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from conftest import WIDE, running
+from running import WIDE, running
 
 from ctxview.ingest import open_trace
 from ctxview.ledger import Ledger, sidecar_rows

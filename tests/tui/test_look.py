@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from conftest import NARROW, WIDE
 from fake import PLAIN, FakeTrace, make_trace, make_view, opener
+from running import NARROW, WIDE
 
 from ctxview.focus import Focus
 from ctxview.tui.app import CtxviewApp

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 
-from conftest import WIDE, running
+from running import WIDE, running
 
 from ctxview.focus import Focus
 from ctxview.ingest import open_trace

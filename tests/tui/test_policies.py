@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conftest import WIDE, running
+from running import WIDE, running
 
 from ctxview.focus import Focus
 from ctxview.ingest import open_trace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conftest import NARROW, WIDE, running
 from fake import FakeTrace, make_view
+from running import NARROW, WIDE, running
 
 from ctxview.focus import Focus
 from ctxview.ingest import open_trace

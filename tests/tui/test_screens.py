@@ -8,9 +8,9 @@ import threading
 from dataclasses import replace
 
 import pytest
-from conftest import WIDE, Session, running
 from fake import FakeTrace, make_trace, make_view, opener, turn_row
 from rich.color import Color
+from running import WIDE, Session, running
 from textual.command import CommandPalette
 
 from ctxview.errors import UnreadableError

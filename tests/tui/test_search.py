@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import NARROW, WIDE, running
 from fake import FakeTrace, make_trace, make_view
+from running import NARROW, WIDE, running
 
 from ctxview.focus import Focus
 from ctxview.ingest import open_trace
