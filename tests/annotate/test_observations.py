@@ -84,6 +84,47 @@ def test_what_a_client_puts_around_a_file_is_none_of_its_lines() -> None:
     assert rows[0].content == rows[1].content
 
 
+def test_clines_tools_answer_for_each_file() -> None:
+    """Each answer names its file and whether it was read or changed; lines are numbered in front of a bar."""
+
+    def answered(*rows: tuple[str, str, bool]) -> str:
+        return json.dumps([{"query": q, "result": r, "success": s} for q, r, s in rows])
+
+    log = Log()
+    files = [{"path": "/w/a.py", "start_line": 9, "end_line": 10}, {"path": "b.py"}, {"path": "/w/c.py"}]
+    rows = (("/w/a.py:9-10", " 9 | x\n10 | ", True), ("b.py", "1 | y", True), ("/w/c.py", "No such file", False))
+    log.do("read_files", {"files": files}, answered(*rows))
+    for path, old, says, succeeded in (("a", "x", "Edited", True), ("a", "q", "no", False), ("d", "", "Created", True)):
+        answer = answered((f"edit:/w/{path}.py", says, succeeded))[1:-1]
+        log.do("editor", {"path": f"/w/{path}.py", "old_text": old, "new_text": "z"}, answer)
+    rows_found = [row for row in log.find().rows() if row[1] != "ack"]
+    assert rows_found == [
+        (FILE, "read", (9, 10)),
+        ("file:/w/b.py", "read", WHOLE),
+        (FILE, "edit", WHOLE),
+        ("file:/w/d.py", "write", WHOLE),
+    ]
+
+
+def test_a_note_in_front_of_a_view_is_no_line_of_the_file() -> None:
+    note = "NOTE: We only show up to 10 since there're only 10 lines in this file.\n"
+    log = Log()
+    shown = note + "Here's the result of running `cat -n` on /w/a.py:\n" + number(lines(8, 10), 8)
+    log.do("str_replace_editor", {"command": "view", "path": "/w/a.py", "view_range": [8, 20]}, shown)
+    log.read("/w/a.py", lines(8, 10), 8, offset=8, limit=3)
+    first, second = log.find().observations
+    assert (first.first, first.last, first.content) == (8, 10, second.content)
+
+
+def test_several_files_in_a_result_of_another_shape_are_read_without_their_lines() -> None:
+    log = Log()
+    log.do("read_multiple_files", {"paths": ["a.py", "/w/b.py"]}, "a.py: x\nb.py: y")
+    assert [(row.key, row.effect, row.content) for row in log.find().observations] == [
+        (FILE, "read", None),
+        ("file:/w/b.py", "read", None),
+    ]
+
+
 @pytest.mark.parametrize(
     ("answer", "more", "expected"),
     [

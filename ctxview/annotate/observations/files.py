@@ -6,9 +6,10 @@ and the MCP file server; the same words from an unknown server are taken to mean
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, Literal
 
-from ctxview.annotate.observations.ask import Args, Ask, Target, first_text, names, whole_number
+from ctxview.annotate.observations.ask import Args, Ask, Target, by_plain_name, first_text, names, whole_number
 from ctxview.annotate.observations.keys import file_key
 from ctxview.annotate.observations.seen import END, Spans, text_of
 
@@ -18,6 +19,8 @@ _READS: Final = names(
     read_notebook read_media_file show_file fs_read read_file_content get_file_content
     """
 )
+_READ_LISTS: Final = names("read_files read_multiple_files read_many_files")
+"""Tools that read several files at once, each with its own lines (Cline)."""
 _WRITES: Final = names(
     """
     write write_file create_file create write_to_file save_file file_write fs_write write_text_file
@@ -36,7 +39,7 @@ _MOVES: Final = names("move_file rename_file copy_file")
 _EDITORS: Final = names(
     """
     str_replace_editor str_replace_based_edit_tool str_replace_editor_tool text_editor file_editor oh_editor
-    edit_anthropic memory
+    edit_anthropic memory editor
     """
 )
 """Tools whose `command` argument says what they do."""
@@ -57,6 +60,8 @@ def file_ask(tool: str, args: Args, cwd: str | None) -> Ask | None:
     """The ask of a file tool; None when `tool`, in snake case, is none or names no file."""
     if tool in _LISTINGS:
         return Ask(rule="a listing or a search")
+    if tool in _READ_LISTS:
+        return _read_list(args, cwd)
     if tool in _EDITORS:
         return _editor(args, cwd)
     if tool in _MOVES:
@@ -100,9 +105,29 @@ def _asked(tool: str, args: Args) -> Spans:
     return ()
 
 
+def _read_list(args: Args, cwd: str | None) -> Ask | None:
+    """Files by path, or by objects with a path and the lines asked for. Each file is read once."""
+    rows = next((args[name] for name in ("files", "paths", "filepaths", "absolutepaths") if args.get(name)), None)
+    targets: dict[str, Target] = {}
+    for row in rows if isinstance(rows, list) else []:
+        given = by_plain_name(row) if isinstance(row, dict) else {"path": row}
+        path = first_text(given, *_PATHS)
+        key = file_key(path, cwd) if path else None
+        if key is not None:
+            targets.setdefault(key, Target(key, "read", "one of the files read", _asked("read", given)))
+    if not targets:
+        return None
+    alone = isinstance(rows, list) and len(rows) == 1
+    return Ask(tuple(targets.values() if alone else (replace(t, sole=False) for t in targets.values())))
+
+
 def _editor(args: Args, cwd: str | None) -> Ask | None:
     command, path = first_text(args, "command"), first_text(args, "path", "filepath")
     key = file_key(path, cwd) if path else None
+    if key is not None and command is None and (new := first_text(args, "newtext")) is not None:
+        if first_text(args, "oldtext") or whole_number(args, "insertline") is not None:
+            return Ask((Target(key, "edit", "editor with a new text"),))
+        return Ask((Target(key, "write", "editor with a new text", text=text_of(new)),))
     if key is None or command is None:
         return None
     rule = f"editor command {command}"

@@ -121,9 +121,24 @@ class ObservationFinder:
         elif not ask.targets:
             if not self._window(pending, text, n, turn):
                 self._event(pending, n, turn)
+        elif (answers := results.answers(text)) is not None:
+            self._answered(pending, answers, n, turn)
         else:
             for target in ask.targets:
                 self._target(pending, target, text, n, turn)
+
+    def _answered(self, pending: _Pending, answers: list[results.Answer], n: int, turn: int) -> None:
+        """Cline's tools say of each file whether it was read or changed."""
+        if all(answer.succeeded for answer in answers):
+            for target in pending.ask.targets:
+                if target.effect != "read":
+                    self._changed(pending, target, n, turn)
+        reads = {target.key: target for target in pending.ask.targets if target.effect == "read"}
+        for answer in answers:
+            asked = reads.get(file_key(answer.path, self.cwd) or "")
+            if asked is not None and answer.succeeded:
+                target = Target(asked.key, "read", asked.rule, answer.spans)
+                self._file_read(pending, target, answer.text, n, turn)
 
     def _command_answer(self, said: tuple[str, int, int], block: Block, n: int, turn: int) -> None:
         """The harness ran the command in the agent's words, and its user message is the result."""
@@ -196,6 +211,9 @@ class ObservationFinder:
     def _file_read(self, pending: _Pending, target: Target, text: str, n: int, turn: int) -> None:
         if results.is_listing(text):
             self._event(pending, n, turn)
+            return
+        if not target.sole:
+            self._seen(pending, target, target.spans, None, n, turn)
             return
         if self._window(pending, text, n, turn):
             return

@@ -75,12 +75,15 @@ _SNIPPET: Final = lazy(
     r"(?:snippet of|running `cat -n` on|review the changes)[^\n]*:[ \t]*\n(?=[ \t]*\d+[\t→])", re.IGNORECASE
 )
 _SNIPPET_MARKS: Final = ("snippet of", "running `cat -n` on", "review the changes")
-_LEAD: Final = lazy(r"[^\n]*running `cat -n` on[^\n]*:[ \t]*\n")
+_LEAD: Final = lazy(r"(?:NOTE: We only show [^\n]*\n)?[^\n]*running `cat -n` on[^\n]*:[ \t]*\n")
 _WINDOW: Final = lazy(r"^\[File: ([^\n]+?) \((\d+) lines total\)\]\n", re.MULTILINE)
 _UNCHANGED: Final = lazy(
     r"\s*(?:<[a-z-]+>\s*)?File unchanged since last read|\s*File .{0,400} is unchanged since", re.IGNORECASE
 )
 _OPENED: Final = lazy(r"(?:<path>[^\n]*</path>\n<type>(file|directory)</type>\n<(content|entries)>|<file>)\n")
+_ANSWERS: Final = ('{"query"', '[{"query"')
+_ASKED: Final = lazy(r"(.+?)(?::(\d{1,9})-(\d{1,9}))?\Z", re.DOTALL)
+_BARS: Final = lazy(r"^( *\d+) \| ?", re.MULTILINE)
 _REMINDER: Final = "<system-reminder>"
 _HEAD_CHARS: Final = 600
 _TAIL_CHARS: Final = 1500
@@ -94,6 +97,19 @@ class Payload:
     exit: int | None = None
     cwd: str | None = None
     """Where the shell stands now, as the client says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One of the answers that Cline's tools give: each to one file or edit."""
+
+    path: str
+    """As asked, without the lines; for an edit with the tool's word in front."""
+    spans: tuple[Span, ...]
+    """The lines asked for; empty for all."""
+    text: str
+    """Its lines numbered with a tab."""
+    succeeded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +268,28 @@ def opened(text: str) -> Opened | None:
     content, mark, says = body.rpartition("\n\n(")
     told = mark != "" and says.startswith(("End of file", "Showing lines", "Output capped", "File has more lines"))
     return Opened(content if told else body, told and says.startswith("End of file"), match[1] == "directory")
+
+
+def answers(text: str) -> list[Answer] | None:
+    """The answers in a result of Cline's tools (`[{"query": "a.py:1-9", "result": "1 | x", "success": true}]`); None
+    for any other result."""
+    if not text.startswith(_ANSWERS):
+        return None
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    found = []
+    for row in value if isinstance(value, list) else [value]:
+        query = row.get("query") if isinstance(row, dict) else None
+        asked = _ASKED.match(query) if isinstance(query, str) else None
+        if asked is None or not isinstance(row.get("success"), bool):
+            return None
+        shown = row.get("result")
+        spans = ((int(asked[2]), int(asked[3])),) if asked[2] else ()
+        body = _BARS.sub(r"\1\t", shown) if isinstance(shown, str) else ""
+        found.append(Answer(asked[1], spans, body, row["success"]))
+    return found
 
 
 def window(text: str) -> tuple[str, Span, int, str] | None:
