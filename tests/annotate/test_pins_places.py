@@ -72,6 +72,34 @@ def test_a_clients_instructions_are_system_text_and_a_list_of_skills_lays_down_n
     assert kinds_of(person("Go."), developer("## Memory\nDo not edit the memory files.")) == {"system", "constraint"}
     skills = "<skills_instructions>\n- parcels: never used alone\n</skills_instructions>"
     assert kinds_of(developer(skills)) == {"system"}
+    used = skills.replace("</", "### How to use skills\n- Do not read a skill twice.\n</")
+    assert [p.quote for p in pins_of(person("Go."), developer(used)) if p.kind == "constraint"] == [
+        "Do not read a skill twice."
+    ]
+    assert kinds_of(block("system", skills)) == {"system"}
+
+
+def test_a_command_that_the_client_saved_as_approved():
+    saved = replace(block("note", 'Approved command prefix saved:\n- ["make", "test"]'), role="system")
+    [pin] = [p for p in pins_of(person("Go."), saved) if p.kind != "goal"]
+    assert (pin.kind, pin.evidence) == ("approval", "stated")
+
+
+@pytest.mark.parametrize("heading", ["## Never", "**Do not:**", "Only with explicit consent:", "# Forbidden actions"])
+def test_what_is_listed_under_a_heading_that_forbids_is_forbidden(heading: str):
+    text = f"A depot is open.\n\n{heading}\n\n- Close a depot\n  - in Kiel\n- Never lose a parcel.\n\n- Sell\n\nRead."
+    pins = [p for p in pins_of(block("system", text)) if p.kind == "constraint"]
+    name = heading.strip("#*: ")
+    assert {(p.quote, p.rule) for p in pins} == {
+        ("Close a depot", f"lays down: an item under «{name}»"),
+        ("Never lose a parcel.", "forbids: never …"),
+        ("Sell", f"lays down: an item under «{name}»"),
+    }
+
+
+def test_a_heading_without_a_list_or_of_another_kind_binds_no_items():
+    for text in ("## Never\n\nClose a depot.", "## Depots\n- Kiel", "Is it never open?\n- Kiel", "Do not:\nKiel\n- a"):
+        assert "an item under" not in " ".join(p.rule for p in pins_of(block("system", text)))
 
 
 def test_what_the_servers_of_tools_ask_is_the_clients_instructions():
@@ -125,6 +153,18 @@ def test_a_summarys_pending_tasks_are_open_until_the_next_list_or_summary():
     done = block("summary", "6. Pending Tasks:\n   - None, all is done\n\n7. Current Work:\n   - x\n")
     pins = pins_of(person("Go."), summary, agent("a"), done)
     assert [(p.since, p.until) for p in pins if p.kind == "workflow"] == [(1, 2)]
+
+
+@pytest.mark.parametrize("heading", ["PENDING:", "## Next steps", "**Remaining tasks**", "3. TODO:"])
+def test_headings_of_what_a_summary_leaves_to_do(heading: str):
+    summary = block("summary", f"DONE:\n- Count\n\n{heading}\n- Close the depot\n\nTESTS:\n- none\n")
+    assert [p.quote for p in pins_of(person("Go."), summary) if p.kind == "workflow"] == ["Close the depot"]
+
+
+def test_a_summary_that_stands_as_a_message_is_not_the_persons():
+    summary = person("USER_CONTEXT: Close it.\n\nPENDING:\n- Find where it is incorrectly added up\n- Skip the rest\n")
+    pins = pins_of(person("Go."), agent("a"), summary)
+    assert [p.kind for p in pins] == ["goal", "workflow"]
 
 
 def test_a_question_that_nobody_answered_stays_open_until_the_person_speaks():

@@ -62,6 +62,8 @@ def said(text: str) -> set[str]:
         "You don't have to change the tests.",
         "Keep the depot codes unless explicitly asked to change them.",
         "Stop the import now.",
+        "Make the smallest possible changes to the depot table.",
+        "Before moving a column, first carefully read the schema.",
     ],
 )
 def test_constraints(text: str):
@@ -107,6 +109,7 @@ def test_constraints(text: str):
         "Never Mix",
         "The second column lists depots that agents should not count.",
         "The bus stopped here.",
+        "The minimal change was made last week.",
     ],
 )
 def test_no_constraints(text: str):
@@ -137,6 +140,7 @@ def test_a_constraint_quotes_its_sentence_and_nothing_else():
         "Ideally the report fits on one page.",
         "Return a summary (80-120 words) of the tables.",
         "Respond with JSON.",
+        "Clear names are more important than short ones.",
     ],
 )
 def test_preferences(text: str):
@@ -155,6 +159,7 @@ def test_preferences(text: str):
         "We use the gateway for that.",
         "Use the quoted name or wrap it in quotes.",
         "Return the list of depots.",
+        "Which table is more important than the depots?",
     ],
 )
 def test_no_preferences(text: str):
@@ -183,6 +188,10 @@ def test_no_preferences(text: str):
         "We should probably mention the archive too.",
         "The export is no longer needed.",
         "Should also explain the depot codes.",
+        "I also want to close the second depot.",
+        "And I'd also like to add two parcels.",
+        "I also need a label for each parcel.",
+        "The depot's total is incorrectly added up.",
     ],
 )
 def test_decisions_and_corrections(text: str):
@@ -201,6 +210,9 @@ def test_decisions_and_corrections(text: str):
         "Actually, does it reload?",
         "Should we mention the archive?",
         "We should be able to see it now.",
+        "I also want to know the price.",
+        "I also need to ask the clerk.",
+        "Find out where the total is incorrectly added up.",
     ],
 )
 def test_no_decisions(text: str):
@@ -265,6 +277,37 @@ def test_a_proposal_can_be_approved_late_in_a_message():
     late = person("I read the plan. The rest looks fine.")
     assert "approval" in kinds_of(GOAL, agent("Shall I delete the old branch?"), late)
     assert "approval" not in kinds_of(GOAL, agent("Deleted."), late)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Please confirm that all is correct, and I'll send the parcel.",
+        "I can send it by the slow lane, if that's okay?",
+        "The slow lane is open. Would that work?",
+        "Let me know if you'd like me to send it.",
+    ],
+)
+def test_what_a_yes_lets_happen(question: str):
+    assert "approval" in kinds_of(GOAL, agent(question), person("Yes, that's right. Please go ahead with it."))
+    assert "decision" in kinds_of(GOAL, agent(question), person("Yes, but tell me the price."))
+    assert "approval" not in kinds_of(GOAL, agent(question), person("Yes, but tell me the price."))
+    assert "denial" in kinds_of(GOAL, agent(question), person("That's too expensive. Is there another lane?"))
+
+
+def test_a_request_for_facts_is_no_proposal():
+    asked = agent("Please confirm which lane it takes, and I'll send the parcel.")
+    assert "approval" not in kinds_of(GOAL, asked, person("Great! It is the slow one."))
+    assert "denial" not in kinds_of(GOAL, asked, person("That's too expensive."))
+    assert "denial" not in kinds_of(GOAL, agent("Shall I send it?"), person("The slow lane is too expensive for Kiel."))
+
+
+def test_a_question_that_the_agent_answers_itself_is_none_nor_is_code():
+    assert "question" not in kinds_of(GOAL, agent("Why is the depot closed?\n\nBecause it is full."))
+    assert "question" in kinds_of(GOAL, agent("Why is the depot closed?\n\nI looked and saw no reason."))
+    assert "question" not in said("Look at this:\nopen === closed ?")
+    shown = 'Close it.\n<file_content path="/p/a.ts">\nIs it open?\nNever close it.\n</file_content>'
+    assert kinds_of(GOAL, agent("Done."), person(shown)) == set()
 
 
 def test_a_no_to_a_proposal_is_a_denial_and_one_to_a_question_is_an_answer():
@@ -360,6 +403,10 @@ def test_standing_texts_lay_down_rules_too():
         "Reports that name a customer should carry a date.",
         "Open only one claim per parcel.",
         "Skip only for holidays.",
+        "Closing a depot requires the clerk's approval.",
+        "If a parcel is lost, tell the customer.",
+        "When you read a code from labels.txt, you check it twice.",
+        "Once all parcels are counted, please provide the total.",
     ],
 )
 def test_orders_of_standing_texts(text: str):
@@ -377,6 +424,10 @@ def test_orders_of_standing_texts(text: str):
         "Clerks should be able to read it.",
         "That is why users should know it by now.",
         "This should list two depots.",
+        "If the depot requires approval, it has a red door.",
+        "If the parcel is heavy, it takes two clerks.",
+        "When you add, change or remove parcels, the total moves.",
+        "If you call twice, you get two parcels.",
     ],
 )
 def test_no_orders_of_standing_texts(text: str):
@@ -415,6 +466,13 @@ def test_results_and_thinking_lay_down_nothing():
         ("I'll try to find the number.", False),
         ("The parcel I'd like to cancel is number 12.", False),
         ("It is one parcel. It is for Kiel. Then I'd like to pay by card.", False),
+        ("I'll be using the slow lane.", True),
+        ("I think I'll take the slow lane.", True),
+        ("I need to change the lane.", True),
+        ("Alright, let's move on to changing the lane.", True),
+        ("I'll be glad to hear from you.", False),
+        ("I need to cancel it because I am ill.", False),
+        ("Let's move on to the weather.", False),
     ],
 )
 def test_a_choice_in_reply_to_a_question_decides(text: str, decides: bool):
@@ -475,6 +533,15 @@ def test_sentences_join_wrapped_lines_and_split_lists():
         "one",
         "two, e.g. the first.",
     ]
+
+
+def test_no_sentence_ends_within_inline_code():
+    text = "Number lists in the `1. 2. 3.` style, never as `1)`. Stop then."
+    assert [s.text for s in sentences(text, SPOKEN)] == [
+        "Number lists in the `1. 2. 3.` style, never as `1)`.",
+        "Stop then.",
+    ]
+    assert [s.text for s in sentences("It costs 3 ` a day. Go on.", SPOKEN)] == ["It costs 3 ` a day.", "Go on."]
 
 
 def test_a_prompts_tags_part_its_sentences():

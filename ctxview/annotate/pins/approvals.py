@@ -37,6 +37,10 @@ _YES_PLEASE: Final = in_lower_case(
 _ON: Final = in_lower_case(r"^(?:please\s+)?(?:continue|proceed|carry on|keep going)\b(?!\s+(?:without|only|but)\b)")
 _GO_ON: Final = in_lower_case(r"^(?:please\s+)?(?:proceed|continue|go on|carry on|keep going)(?:,?\s+please)?[.!]*$")
 _BUT: Final = in_lower_case(r"\b(?:but|not|unless|before|only if|no)\b|n't\b")
+_YES_BUT: Final = in_lower_case(
+    r"^(?:yes|yep|yup|yeah|sure|ok|okay|right|fine|great|perfect|agreed)\b[,.!\s]*(?:please[,.!\s]*)?"
+    r"(?:but|as long as|provided|only if|on (?:the )?condition)\s+(?!thank)\w"
+)
 _HEDGED: Final = in_lower_case(
     r"\b(?:not|no|but|before|if|unless|until|wait|however|could|does|what|how|why|my (?:user|reservation)|id is"
     r"|I'll go ahead|I will go ahead)\b|n't\b|\bcan (?!proceed|go|merge|push|deploy|continue)|#STOP",
@@ -72,6 +76,15 @@ _STRONG: Final = rule(
     r"|^(?:approved?|go for it)\b|\bapproved[.!]?$",
 )
 GOES_AHEAD: Final = Table(_STRONG)
+
+
+def yes_with_a_condition(sentence: Sentence, question: str | None) -> Found | None:
+    """A yes to a proposal that does not let it happen as it was put (`yes, but …`)."""
+    if not (question and sentence.first and sentence.candidates & SAYS_YES.bits) or sentence.asks:
+        return None
+    if not _YES_BUT.match(sentence.low) or not proposes(question):
+        return None
+    return Found("decision", "a yes with a condition", shorten(sentence.text))
 
 
 def approval_of_result(block: Block) -> Found | None:

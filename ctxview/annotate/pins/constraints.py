@@ -133,12 +133,20 @@ REQUIRES: Final = Table(
          r"\bthe\s+only\s+(?:requirements?|rule|condition)\s+(?:is|are)\b"),
     order("keep each …", "keep & each|every|all", r"\bkeep\s+(?:each|every|all)\b"),
     order("before …, …", "before",
-          r"before\s+(?:you\s|[a-z]+ing\b)[^,;:]{0,80},\s*(?:(?:please|always|first|also)\s+)*"
-          rf"(?:{_TASKS})\b"),
+          r"before\s+(?:you\s|[a-z]+ing\b)[^,;:]{0,80},\s*(?:(?:please|always|first|also|you|[a-z]+ly)\s+)*"
+          rf"(?:{_TASKS}|analy[sz]e|study|examine)\b"),
     order("follow these …",
           "follow & phases|steps|rules|instructions|guidelines|conventions|process|procedure|workflow|protocol",
           r"\bfollow\s+(?:these|this|the(?:\s+following|se)?|all(?:\s+(?:the|of\s+the))?)\s+(?:[\w-]+\s+)?(?:phases|steps"
           r"|rules|instructions|guidelines|conventions|process|procedure|workflow|protocol)\b"),
+    rule("minimal changes",
+         "minimal|minimum|smallest|fewest & change|changes|edit|edits|diff|diffs|modification|modifications"
+         " & make|making|apply|write|with|only|use|keep|propose|produce|implement",
+         r"\b(?<!will\s)(?:make|making|apply|write|with|only|use|keep\s+to|propose|produce|implement)\s+"
+         r"(?:only\s+|just\s+)?(?:the\s+|a\s+)?"
+         r"(?:(?:absolute|very|focused|targeted|safe|clean),?\s+)?(?:minimal|minimum|smallest|fewest)"
+         r"(?:,?\s+(?:and\s+)?(?:possible|necessary|required|focused|targeted|amount\s+of|number\s+of|set\s+of|code|safe"
+         r"|local)){0,3}\s+(?:changes?|edits?|diffs?|modifications?)\b"),
     ending("… until all …", "until & all|every|everything", _ORDER, r"until\s+(?:all|every|everything)\b"),
 )  # fmt: skip
 
@@ -166,6 +174,13 @@ STANDS: Final = Table(
     ending("… before …", "before", _ORDER,
            r"before\s+(?<!as before\s)(?<!than before\s)(?<!immediately before\s)(?!(?:that|it|this)\b[.,]?$)[a-z«]"),
     ending("… rather than …", "rather than|instead of", _ORDER, r"(?:rather\s+than|instead\s+of)\s+[a-z«]"),
+    rule("… requires approval", "require|requires|need|needs & approval|permission|confirmation|consent|authorization",
+         _SUBJECT + r"(?:requires?|needs?)\s+(?:(?!(?:if|when|to|no|not)\b)[\w'-]+\s+){0,3}?"
+         r"(?:approval|permission|confirmation|consent|authorization)\b"),
+    rule("if …, …", "if|when|once|whenever",
+         r"^(?:if|when|once|whenever)\s+(?:[^.;:]|[.:](?=[\w«/])){4,160}?,\s+(?!you\s+(?:get|find|note|look|understand|fill)\b)"
+         r"(?:(?:please|then|also|first|always|just|you|[a-z]+ly)\s+)*"
+         rf"(?:{_TASKS}|assume|default|delete|rerun|ignore|treat|try)\b(?!\s*(?:,|or\b|and\b))"),
     rule("only one … per …", "only & one|single & per",
          r"\bonly\s+(?:one|1|a\s+single)\b[^.;]{0,40}?\bper\b"),
     rule("… only for …", "only for|only on|only in|only with|only after|only once|only at",

@@ -17,6 +17,13 @@ _OPENING: Final = r"^(?:(?:oh|ah|hm+|um+|ok|okay|no|well|hey|sorry|but|and|so)[,
 _LIGHTLY: Final = r"(?:(?:probably|also|just|really|definitely|maybe|then|first|instead)\s+)*"
 """What may stand around a verb without changing what is settled."""
 
+_OPENING_WORDS: Final = r"^(?:(?:no|hm+|but|oh|sorry|well|and|wait|yes|ok|okay|also|then|so)[,.!]*\s+)*"
+_TALK: Final = (
+    r"(?:know|ask|check|see|say|thank|tell|share|mention|confirm|make\s+sure|let|talk|follow|find|report|discuss|inquire"
+    r"|understand|be|note|point|hear|speak|clarify|apologi[sz]e)\b"
+)
+"""What a person wants that settles nothing."""
+
 SETTLES: Final = Table(
     rule("decision:", "decision|decided", r"^(?:\w+ ){0,2}decision\s*:\s*\S|^decided\s*:"),
     rule("decided", "decided|agreed|settled|chosen|opted",
@@ -42,6 +49,9 @@ SETTLES: Final = Table(
          "should & do|explain|use|mention|reference|document|show|have|keep|add|make|say|update|remove|include|support",
          r"^(?:(?:and|also|so|then|probably|this|that)\s+)*should\s+" + _LIGHTLY + r"(?:do|explain|use|mention"
          r"|reference|document|show|have|keep|add|make|say|update|remove|include|support)\b"),
+    rule("I also want …", "i|we & also & want|wanted|need / also like & i'd|i would|we'd|we would",
+         _OPENING_WORDS + r"(?:i|we)(?:\s+also\s+(?:want(?:ed)?|need)|(?:'d|\s+would)\s+also\s+like)\s+"
+         rf"(?:to\s+(?!{_TALK})|an?\b|the\b|two\b|\d)[a-z]*"),
     rule("no longer needed", "no longer & needed|required|necessary|wanted",
          r"\bno\s+longer\s+(?:needed|required|necessary|wanted)\b"),
     rule("use … instead", "instead & use|do|make|take|try|go|switch|put|call|name|write|add|run",
@@ -64,6 +74,7 @@ CORRECTS: Final = Table(
          r"\bscratch that\b|\bnever ?mind\b|(?<!don't )(?<!not )\bforget (?:it|that|about)\b|\bdisregard\b"),
     rule("stop …", "stop", r"^(?:please\s+|ok\s+|no[,.]?\s+)*stop\s+\w+ing\b"),
     rule("not correct", "not correct|not correctly|not right|not what|wrong|incorrect|incorrectly",
+         r"^(?!.*\b(?:where|how|why)\b[^,;:]*\b(?:is|are|was)\s+(?:incorrectly|wrongly)\b).*?"
          r"\b(?:is|are|was|that's|it's|thats)\s+(?:not\s+(?:(?:correct(?:ly)?|right)\b|what\s+(?:I|we))"
          r"|(?:wrong|incorrect(?:ly)?)\b)"),
     rule("not what I wanted", "not what",
@@ -116,18 +127,31 @@ _CHOICES: Final = (
     "|switch|take|upgrade|use"
 )
 _WISHES: Final = f"{_CHOICES}|fly|have|modify|move|split|start|update"
+_DOING: Final = (
+    "adding|booking|bringing|buying|cancelling|canceling|changing|choosing|departing|dropping|flying|going|keeping"
+    "|leaving|moving|paying|picking|removing|returning|skipping|starting|staying|switching|taking|travelling|traveling"
+    "|updating|upgrading|using"
+)
 CHOOSES: Final = Table(
     order("I'd like to …",
           "i'd like to|i would like to|i want to|we'd like to|we would like to|we want to|i'll|i will|we'll|we will",
           r"\b(?:i|we)(?:(?:(?:'d|\s+would)\s+(?:(?:also|rather|still)\s+)?like|\s+want)\s+to\s+(?:go\s+ahead\s+and\s+)?"
           rf"(?:{_WISHES})|(?:'ll|\s+will)\s+(?:(?:just|also)\s+)?(?:{_CHOICES}))\b"),
+    order("I'll be …ing", f"i'll be|i will be|we'll be|we will be & {_DOING}",
+          rf"\b(?:i|we)(?:'ll|\s+will)\s+(?:\w+ly\s+)?be\s+(?:{_DOING})\b"),
+    order("I think I'll …", "i think|i guess & i'll|i will|we'll|we will|i'd like|i would like|we'd like|we would like",
+          r"\bi\s+(?:think|guess)\s+(?:that\s+)?(?:i|we)(?:'ll|\s+will|(?:'d|\s+would)\s+like\s+to)\s+(?:just\s+)?"
+          rf"(?:{_WISHES})\b"),
+    order("I need to …", f"i need to|we need to & {_WISHES}",
+          rf"\b(?:i|we)\s+need\s+to\s+(?:{_WISHES})\b(?!\s+(?:(?:it|them|this|that)\s+)?(?:because|due|since)\b)"),
+    order("let's move on to …", f"move on to & let's|lets & {_DOING}",
+          rf"\b(?:let's|lets)\s+move\s+on\s+to\s+(?:{_DOING})\b"),
 )  # fmt: skip
 """What a person chooses, in answer to a question: without one it is a wish or a task."""
 WANTED: Final = Table(
     rule("I wanted …", "i wanted",
-         r"^(?:(?:no|hm+|but|oh|sorry|well|and|wait)[,.!]*\s+)*i\s+(?:\w+ly\s+)?wanted\s+"
-         r"(?:to\s+(?!(?:know|ask|check|see|say|thank|tell|share|mention|confirm|make\s+sure|let|talk|follow|find|report"
-         r"|discuss|inquire)\b)|(?:it|them|this|that|the|you\s+to|only|just|an?)\b)[a-z]*"),
+         _OPENING_WORDS + rf"i\s+(?:\w+ly\s+)?wanted\s+(?:to\s+(?!{_TALK})"
+         r"|(?:it|them|this|that|the|you\s+to|only|just|an?)\b)[a-z]*"),
 )
 _DONE: Final = in_lower_case(
     r"\b(?:has|have)\s+(?:now\s+)?been\s+(?:\w+ly\s+)?(?:\w+e[dn]|made|built|set|sent|put)\b|\bsuccessfully\b"

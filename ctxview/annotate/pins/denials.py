@@ -118,6 +118,17 @@ FLAT_NO: Final = Table(
 REFUSES: Final = Table(
     rule("no, …", "no|nope|nah", r"^(?:no|nope|nah)\b(?:[,.!;]|\s[-—–]|$)"),
 )  # fmt: skip
+DECLINES: Final = Table(
+    rule("that's too much",
+         "budget|price|limit & that's|that|this|it|it's / too & expensive|pricey|costly|late|early|long|much|high|far"
+         " / afford / more|not & than|what & pay|spend|want|wanted|hoped|planned",
+         r"^(?:(?:hm+|oh|well|sorry|unfortunately|no|ok|okay|thanks|i\s+think)[,.!]*\s+)*(?:(?:that|this|it)"
+         r"(?:'?s|\s+is|'d\s+be|\s+would\s+be|\s+seems|\s+sounds|\s+looks)\s+(?:[\w-]+\s+){0,4}?(?:(?:over|above|out\s+of|outside|beyond)"
+         r"\s+(?:of\s+)?(?:my|our)\s+(?:budget|price\s+range|limit)|too\s+(?:expensive|pricey|costly|late|early|long|much"
+         r"|high|far)\b|(?:more\s+than|not\s+what)\s+(?:i|we)\s+(?:can\s+(?:pay|spend|afford)|want(?:ed)?\b|hoped\b"
+         r"|planned\b))|(?:i|we)\s+(?:can't|cannot|can\s+not)\s+afford\b)"),
+)  # fmt: skip
+"""Says that what was put forward costs too much, of whatever kind."""
 _PLAIN_NO: Final = in_lower_case(
     r"\bthank|\b(?:that's|that is|that will be|that'll be) (?:all|it|everything|okay?|alright|all right|fine)\b"
     r"|\bit's (?:good|fine)\b|\bnothing\b|\bnot yet\b"
@@ -173,10 +184,18 @@ def denial_in_words(sentence: Sentence, *, after_denial: bool, question: str | N
     if question is not None and sentence.candidates & REFUSES.bits and _refuses(sentence, question):
         worthless = _WORTHLESS.match(sentence.low) is not None
         return Found("denial", REFUSED if worthless else "no to the agent's question", shorten(sentence.text))
+    if question and _declines(sentence, question):
+        return Found("denial", "no to the agent's question", shorten(sentence.text))
     flat = sentence.candidates & FLAT_NO.bits and FLAT_NO.first(sentence.low, sentence.candidates)
     if flat or (after_denial and _NEGATIVE.search(sentence.low)):
         return Found("denial", REFUSED, shorten(sentence.text))
     return None
+
+
+def _declines(sentence: Sentence, question: str) -> bool:
+    if not DECLINES.first(sentence.low, sentence.candidates):
+        return False
+    return proposes(question) and not invites_more(question)
 
 
 def _refuses(sentence: Sentence, question: str) -> bool:

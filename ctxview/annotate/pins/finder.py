@@ -29,13 +29,14 @@ from ctxview.annotate.pins.standing import (
     is_marked_goal,
     is_memory,
     is_prompt_command,
+    is_saved_approval,
     is_servers_instructions,
     is_skill,
     is_typed,
-    lists_offers,
     memory_in_result,
+    without_offers,
 )
-from ctxview.annotate.pins.summaries import how_to_go_on, pending_tasks
+from ctxview.annotate.pins.summaries import how_to_go_on, is_condensed, pending_tasks
 from ctxview.annotate.pins.tasks import TaskList
 from ctxview.annotate.pins.vocabulary import SPOKEN
 from ctxview.model import NEVER, Block, Evidence, Pin
@@ -102,7 +103,7 @@ class PinFinder:
         elif kind in ("system", "tools"):
             self._add(Found("system", "system text" if kind == "system" else "tool schema", evidence="stated"), n, turn)
             if kind == "system":
-                self._stands(block.text, n, turn, STANDS, LIMITS)
+                self._stands(without_offers(block.text), n, turn, STANDS, LIMITS)
         elif kind == "note":
             self._note(block, n, turn)
         elif kind == "user":
@@ -196,10 +197,12 @@ class PinFinder:
             self._expands = self._is_goal(block)
             if words:
                 self._say(self._spoken(sentences(words, SPOKEN)), n, turn)
+        elif is_saved_approval(block):
+            words = " ".join(block.text.split())
+            self._add(Found("approval", "the client reports an approval", shorten(words), "stated"), n, turn)
         elif block.role == "system" or is_servers_instructions(block):
             self._add(Found("system", "the client's instructions", evidence="stated"), n, turn)
-            if not lists_offers(block):
-                self._stands(block.text, n, turn, STANDS)
+            self._stands(without_offers(block.text), n, turn, STANDS)
         elif self._expands is not None and is_expansion(block):
             if self._expands:
                 self._add(Found("goal", "what the person's slash command expands to"), n, turn)
@@ -224,7 +227,9 @@ class PinFinder:
             self._add(Found("system", "memory file"), n, turn)
             self._stands(block.text, n, turn, STANDS)
             return
-        if is_typed(block):
+        if is_condensed(block.text):
+            self._summary(block, n, turn)
+        elif is_typed(block):
             self._typed(block, n, turn)
         elif is_skill(block):
             self._stands(block.text, n, turn, STANDS)

@@ -62,6 +62,8 @@ WISHES: Final = Table(
          r"\b\d+(?:\s*[-–]\s*\d+)?\s+words\b|^(?:please\s+)?(?:return|respond|reply|output|answer)\b.{0,60}\bjson\b"),
     rule("in the style of", "in the style of", r"\bin the style of\b"),
     rule("ideally", "ideally", r"^(?:\w+[, ]+)?ideally\b|[,;(]\s*ideally\b"),
+    rule("more important than …", "more important than",
+         r"^(?!(?:why|what|which|how)\b).*?\b(?:is|are)\s+(?:\w+\s+)?more\s+important\s+than\b"),
     rule("favour", "favor|favour|in doubt", r"(?:^|[,;:]\s*)favou?r\s+\w+|\bwhen in doubt\b"),
 )  # fmt: skip
 

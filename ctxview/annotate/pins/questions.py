@@ -36,16 +36,22 @@ def question_of_agent(text: str) -> Found | None:
     if last is None:
         return None
     if last.asks:
+        if any(map(last.low.__contains__, _CODE)):
+            return None
         offers = _OFFER.search(last.low) is not None
         return None if offers else Found("question", "the agent ends with a question", shorten(last.text))
     if _ASKS_TO_CONFIRM.search(last.low) and not _POLITE.search(last.low):
         return Found("question", "the agent asks to be told", shorten(last.text))
     before = next(ending, None)
-    if before is not None and before.asks and len(last.text) < 200:
+    if before is not None and before.asks and len(last.text) < 200 and not _ANSWERS_IT.match(last.low):
         return Found("question", REMARK, shorten(before.text))
     return None
 
 
+_CODE: Final = ("===", "=>", "{")
+"""What a line with a question mark holds that is code, and asks nothing."""
+_ANSWERS_IT: Final = in_lower_case(r"^(?:because|since|as it turns out)\b")
+"""How the answer to a question starts that the agent put to itself."""
 _OPTIONS: Final = lazy(r"[*_\s]*(?:\n\s*(?:\*\*)?(?:\(?[A-Fa-f1-9][).]|[-*•])\s[^\n]*\s*)+")
 """What follows a question when only its options do."""
 _PROPOSES: Final = in_lower_case(
@@ -53,7 +59,12 @@ _PROPOSES: Final = in_lower_case(
     r"|^ready to|(?:does|do) (?:this|that|these)|"
     r"(?:is|are) (?:this|that|these) (?:ok|okay|fine|right|correct|acceptable|what)|sounds? good|look (?:right|good"
     r"|ok)|"
-    r"ok(?:ay)? (?:to|if)|(?:may|can) I|(?:to|we|I) proceed|make sense|go ahead|add that|option \w+ work)\b",
+    r"ok(?:ay)? (?:to|if)|(?:may|can) I|(?:to|we|I) proceed|make sense|go ahead|add that|option \w+ work"
+    r"|confirm\b(?! (?:which|what|your|how|when))[^.;?]*?(?:\b(?:and|then)\s|,\s*|\bso (?:that )?)"
+    r"(?:I|we)(?:'ll| will| can) \w+"
+    r"|if (?:that|this|it)(?:'s| is| looks| sounds| works) (?:\w+ )?(?:ok|okay|fine|good|right|correct|alright|for you)"
+    r"|would (?:that|this|it) (?:work|suit|help|do|be (?:\w+ )?(?:ok|okay|fine|good|acceptable|alright|helpful))"
+    r"|let me know if (?:you(?:'d| would)? (?:like|want|prefer) me to|I (?:should|can|may)))\b",
 )
 
 
@@ -101,6 +112,8 @@ def question_of_person(split: list[Sentence]) -> Found | None:
     after = 0
     for last in split[: -_MOST_AFTER - 4 : -1]:
         if last.asks:
+            if any(map(last.low.__contains__, _CODE)):
+                return None
             if '"' in last.text and _is_inside_quotation(split, last):
                 return None
             tagged = _TAG.search(last.low) is not None and len(last.low.split()) > _FEWEST_BEFORE_TAG

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ctxview.annotate.pins.approvals import approval_in_words
+from ctxview.annotate.pins.approvals import approval_in_words, yes_with_a_condition
 from ctxview.annotate.pins.constraints import constraint
 from ctxview.annotate.pins.decisions import answer, choice, decision, wanted
 from ctxview.annotate.pins.denials import denial_in_words
 from ctxview.annotate.pins.found import Found, distinct, shorten
+from ctxview.annotate.pins.headings import items_under
 from ctxview.annotate.pins.matching import Table
 from ctxview.annotate.pins.preferences import preference
 from ctxview.annotate.pins.questions import marked_question
@@ -67,7 +68,7 @@ def read_spoken(split: list[Sentence], before: Before, phrases: tuple[Phrase, ..
 
 def _reply(sentence: Sentence, before: Before, *, alone: bool, early: bool) -> Found | None:
     """What only counts because of what the agent said before."""
-    found = approval_in_words(
+    found = yes_with_a_condition(sentence, before.asked) or approval_in_words(
         sentence, question=before.asked, alone=alone, under_way=alone and before.under_way
     )
     if found is None and before.asked is not None and early:
@@ -81,9 +82,17 @@ def _reply(sentence: Sentence, before: Before, *, alone: bool, early: bool) -> F
 def read_standing(text: str, tables: tuple[Table, ...]) -> tuple[Found, ...]:
     """What standing text (system, memory, a sub-agent's prompt) lays down. The sessions of one trace often share it.
     `tables`: of the rules that are not read in all texts, those that are read in this one."""
-    found = []
+    found: list[Found] = []
+    items: list[Found] = []
     for sentence in sentences_that_match(text, STANDING):
+        listed = items_under(sentence, text)
+        if listed:
+            items += listed
+            continue
         pin = constraint(sentence, tables) or preference(sentence)
         if pin is not None:
             found.append(pin)
+    if items:
+        known = [one.quote for one in found]
+        found += [item for item in items if not any(quote in item.quote for quote in known)]
     return tuple(distinct(found))

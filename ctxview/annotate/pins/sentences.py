@@ -44,6 +44,8 @@ _PASTED_LETTERS: Final = frozenset(word[0] for word in _PASTED_WORDS)
 _TAG: Final = lazy(r"<(?:(?<=[.!?>]<)(?<!\.\.<)|(?<=^<))/?[a-z][a-z_-]*>", re.MULTILINE)
 """Tags with which a prompt marks its parts: what is in front and behind are two sentences. A pattern that starts with
 a letter of its own is searched for many times faster than one that starts by looking back."""
+_FILE: Final = lazy(r"<file_content\b.*?(?:</file_content>|\Z)", re.DOTALL)
+"""A file that a client puts into a message."""
 _LIST_MARK: Final = lazy(r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)]\s+|[a-zA-Z][.)]\s+|#{1,6}\s+)")
 _WRAPS: Final = frozenset("abcdefghijklmnopqrstuvwxyz(\"'`")
 """How the continuation of a wrapped line starts."""
@@ -131,7 +133,23 @@ def _pieces(paragraph: str) -> list[str]:
     """The paragraph cut after each sentence."""
     if not ("." in paragraph[:-1] or "?" in paragraph[:-1] or "!" in paragraph[:-1] or "…" in paragraph[:-1]):
         return [paragraph] if len(paragraph) <= _LONGEST else []
-    return [piece for piece in _PIECE.findall(paragraph) if len(piece) <= _LONGEST]
+    pieces: list[str] = _PIECE.findall(paragraph)
+    if "`" in paragraph:
+        pieces = _rejoined(pieces)
+    return [piece for piece in pieces if len(piece) <= _LONGEST]
+
+
+def _rejoined(pieces: list[str]) -> list[str]:
+    """The pieces, those put together again that were cut within inline code (`` `1. 2. 3.` ``)."""
+    found: list[str] = []
+    is_open = False
+    for piece in pieces:
+        if is_open or (found and found[-1][-1] == "`" and piece[0].islower()):
+            found[-1] = f"{found[-1]} {piece}"
+        else:
+            found.append(piece)
+        is_open ^= piece.count("`") % 2 == 1
+    return found if not is_open else pieces
 
 
 def _has_marks(text: str) -> bool:
@@ -173,6 +191,8 @@ def _paragraphs(text: str) -> list[str]:
     """Lines, with the continuation of a wrapped line joined to it; what was pasted is left out."""
     if "<!--" in text:
         text = _without_comments(text)
+    if "<file_content" in text:
+        text = _FILE.sub("\n", text)
     if "</" in text:
         text = _TAG.sub("\n", text)
     fenced = "```" in text or "~~~" in text

@@ -30,6 +30,8 @@ _SUMMARY_ORDERS: Final = (
 )
 """Known by their words: that a summary comes of it, the log tells later, if at all."""
 _LISTING: Final = lazy(r"\s*<(?:skills_instructions|available_skills)>|Available agent types\b")
+_AFTER_LISTING: Final = lazy(r"^#+[ \t]+How to use\b", re.MULTILINE)
+_SAVED: Final = "Approved command prefix saved:"
 _SLASH: Final = lazy(r"/[\w:-]+\s*$")
 _SERVERS: Final = lazy(r"\s*(?:<system-reminder>\s*)?#+ MCP Server Instructions\b")
 _SKILL: Final = "Base directory for this skill:"
@@ -116,9 +118,18 @@ def memory_in_result(text: str) -> str:
     return text[at + len("\n<system-reminder>\n") :].rstrip().removesuffix(_REMINDER_ENDS)
 
 
-def lists_offers(block: Block) -> bool:
-    """A list of skills or agents with what their authors say of them: it lays down nothing until one is used."""
-    return _LISTING.match(block.text) is not None
+def without_offers(text: str) -> str:
+    """`text` without a list of skills or agents at its start: what their authors say of them lays down nothing until
+    one is used. What is said behind it on how to use them stays."""
+    if _LISTING.match(text) is None:
+        return text
+    behind = _AFTER_LISTING.search(text)
+    return text[behind.start() :] if behind else ""
+
+
+def is_saved_approval(block: Block) -> bool:
+    """A client's note that the person lets commands run that start so."""
+    return block.text.startswith(_SAVED)
 
 
 def is_empty(block: Block) -> bool:

@@ -7,14 +7,14 @@ from typing import Final
 from ctxview.annotate.pins.approvals import GOES_AHEAD, SAYS_YES
 from ctxview.annotate.pins.constraints import FORBIDS, LIMITS, REQUIRES, STANDS
 from ctxview.annotate.pins.decisions import ANSWERS, CHOOSES, CORRECTS, SETTLES, WANTED
-from ctxview.annotate.pins.denials import FLAT_NO, REFUSES
+from ctxview.annotate.pins.denials import DECLINES, FLAT_NO, REFUSES
 from ctxview.annotate.pins.matching import Candidates, Vocabulary
 from ctxview.annotate.pins.preferences import WISHES
 from ctxview.annotate.pins.questions import MARKED
 
 SPOKEN: Final = Vocabulary(
     FORBIDS, REQUIRES, CORRECTS, SETTLES, WISHES, MARKED, SAYS_YES, GOES_AHEAD, FLAT_NO, REFUSES, ANSWERS, CHOOSES,
-    WANTED,
+    WANTED, DECLINES,
 )  # fmt: skip
 """For what a person says."""
 LAYS_DOWN: Final[Candidates] = (
