@@ -161,6 +161,14 @@ _MANY: Final = (
     r"[\w«…»/-]+s"
 )
 """A noun in the plural."""
+_IF: Final = rule(
+    "if …, …", "if|when|once|whenever",
+    r"^(?:if|when|once|whenever)\s+(?:[^.;:]|[.:](?=[\w«/])){4,160}?,\s+(?!you\s+(?:get|find|note|look|understand|fill)\b)"
+    r"(?:(?:please|then|also|first|always|just|you|[a-z]+ly)\s+)*"
+    rf"(?:{_TASKS}|assume|default|delete|rerun|ignore|treat|try)\b(?!\s*(?:,|or\b|and\b))",
+)  # fmt: skip
+_CONDITIONS: Final = ("if ", "when ", "once ", "whenever ")
+"""How a sentence starts that `_IF` can match: most that hold such a word have it elsewhere."""
 STANDS: Final = Table(
     rule("… should not …", "should not|shouldnot|shouldn't|should n't|should never",
          _SUBJECT + r"should(?:\s*(?:not|n't)|\s+never)\s+(?!have\b|be\s+(?:a|an|too)\b)[a-z«]"),
@@ -177,10 +185,7 @@ STANDS: Final = Table(
     rule("… requires approval", "require|requires|need|needs & approval|permission|confirmation|consent|authorization",
          _SUBJECT + r"(?:requires?|needs?)\s+(?:(?!(?:if|when|to|no|not)\b)[\w'-]+\s+){0,3}?"
          r"(?:approval|permission|confirmation|consent|authorization)\b"),
-    rule("if …, …", "if|when|once|whenever",
-         r"^(?:if|when|once|whenever)\s+(?:[^.;:]|[.:](?=[\w«/])){4,160}?,\s+(?!you\s+(?:get|find|note|look|understand|fill)\b)"
-         r"(?:(?:please|then|also|first|always|just|you|[a-z]+ly)\s+)*"
-         rf"(?:{_TASKS}|assume|default|delete|rerun|ignore|treat|try)\b(?!\s*(?:,|or\b|and\b))"),
+    _IF,
     rule("only one … per …", "only & one|single & per",
          r"\bonly\s+(?:one|1|a\s+single)\b[^.;]{0,40}?\bper\b"),
     rule("… only for …", "only for|only on|only in|only with|only after|only once|only at",
@@ -233,24 +238,26 @@ def constraint(sentence: Sentence, tables: tuple[Table, ...] = ()) -> Found | No
     bits = _BITS
     for table in tables:
         bits |= table.bits
+    low = sentence.low
+    if candidates & _IF.bit and not low.startswith(_CONDITIONS):
+        candidates &= ~_IF.bit
     if not candidates & bits:
         return None
-    low = sentence.low
     if sentence.asks:
-        forbids = sentence.candidates & _WITHOUT.bit and _REQUEST.search(low) and _WITHOUT.matches(low)
+        forbids = candidates & _WITHOUT.bit and _REQUEST.search(low) and _WITHOUT.matches(low)
         return Found("constraint", f"forbids: {_WITHOUT.name}", shorten(sentence.text)) if forbids else None
-    name, verb = FORBIDS.first(low, sentence.candidates), "forbids"
+    name, verb = FORBIDS.first(low, candidates), "forbids"
     if name == _WITHOUT.name and _MAY.search(low):
-        name = FORBIDS.first(low, sentence.candidates & ~_WITHOUT.bit)
+        name = FORBIDS.first(low, candidates & ~_WITHOUT.bit)
     if name is None:
-        name, verb = REQUIRES.first(low, sentence.candidates), "requires"
+        name, verb = REQUIRES.first(low, candidates), "requires"
         if name == _MUST and _IF_IT_MUST.search(low):
             name = None
         if name is None and "MUST" in sentence.text and "«" not in low:
             name = "MUST …"
     for table in tables:
         if name is None:
-            name, verb = table.first(low, sentence.candidates), "lays down"
+            name, verb = table.first(low, candidates), "lays down"
     if name is None:
         return None
     if (name not in _OURS and _TELLS.match(low)) or ("if" in low and _CONDITION.search(low)):

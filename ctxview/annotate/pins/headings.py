@@ -8,7 +8,7 @@ from ctxview.annotate.patterns import in_lower_case, lazy
 from ctxview.annotate.pins.found import Found, shorten
 from ctxview.annotate.pins.sentences import Sentence
 
-_LONGEST: Final = 60
+LONGEST: Final = 60
 _BINDS: Final = in_lower_case(
     r"(?:(?:actions?|things|rules?|what|you|agents?|the\s+agent)\s+(?:[a-z]+\s+){0,3}?)?(?:must\s+)?"
     r"(?:never(?:\s+(?:ever\s+)?(?:do|break|allowed))?|(?:do\s+not|don't|must\s+not|should\s+not)(?:\s+(?:ever|do))?"
@@ -21,7 +21,7 @@ _ITEM: Final = lazy(r"([ \t]*)(?:[-*•]|\d{1,3}[.)])[ \t]+(\S.*)")
 def items_under(sentence: Sentence, text: str) -> list[Found]:
     """The items of the list under `sentence`, if that is a heading of such a kind in `text`; else none."""
     heading = sentence.text
-    if len(heading) > _LONGEST or heading[-1] in ".!?" or not _BINDS.match(sentence.low):
+    if len(heading) > LONGEST or heading[-1] in ".!?" or not _BINDS.match(sentence.low):
         return []
     at = text.find(heading)
     while at >= 0 and text[text.rfind("\n", 0, at) + 1 : at].strip(" \t#*"):

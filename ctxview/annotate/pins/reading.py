@@ -10,7 +10,7 @@ from ctxview.annotate.pins.constraints import constraint
 from ctxview.annotate.pins.decisions import answer, choice, decision, wanted
 from ctxview.annotate.pins.denials import denial_in_words
 from ctxview.annotate.pins.found import Found, distinct, shorten
-from ctxview.annotate.pins.headings import items_under
+from ctxview.annotate.pins.headings import LONGEST, items_under
 from ctxview.annotate.pins.matching import Table
 from ctxview.annotate.pins.preferences import preference
 from ctxview.annotate.pins.questions import marked_question
@@ -85,7 +85,7 @@ def read_standing(text: str, tables: tuple[Table, ...]) -> tuple[Found, ...]:
     found: list[Found] = []
     items: list[Found] = []
     for sentence in sentences_that_match(text, STANDING):
-        listed = items_under(sentence, text)
+        listed = items_under(sentence, text) if len(sentence.text) <= LONGEST else None
         if listed:
             items += listed
             continue
