@@ -163,7 +163,8 @@ _MANY: Final = (
 """A noun in the plural."""
 _IF: Final = rule(
     "if …, …", "if|when|once|whenever",
-    r"^(?:if|when|once|whenever)\s+(?:[^.;:]|[.:](?=[\w«/])){4,160}?,\s+(?!you\s+(?:get|find|note|look|understand|fill)\b)"
+    r"^(?:if|when|once|whenever)\s+(?:[^.;:,]*(?:[.:](?=[\w«/])[^.;:,]*)*,\s+){1,4}?"
+    r"(?!you\s+(?:get|find|note|look|understand|fill)\b)"
     r"(?:(?:please|then|also|first|always|just|you|[a-z]+ly)\s+)*"
     rf"(?:{_TASKS}|assume|default|delete|rerun|ignore|treat|try)\b(?!\s*(?:,|or\b|and\b))",
 )  # fmt: skip
@@ -186,7 +187,7 @@ STANDS: Final = Table(
          _SUBJECT + r"(?:requires?|needs?)\s+(?:(?!(?:if|when|to|no|not)\b)[\w'-]+\s+){0,3}?"
          r"(?:approval|permission|confirmation|consent|authorization)\b"),
     _IF,
-    rule("only one … per …", "only & one|single & per",
+    rule("only one … per …", "only & per",
          r"\bonly\s+(?:one|1|a\s+single)\b[^.;]{0,40}?\bper\b"),
     rule("… only for …", "only for|only on|only in|only with|only after|only once|only at",
          r"^[a-z]+(?<!ing)(?<!s)\s+only\s+(?:for|on|in|with|after|once|at)\b"),
