@@ -134,7 +134,8 @@ def _lost_words(view: SessionView, gone: Sequence[Absence]) -> str:
     life = view.life(first.pin.block)
     before = next((s for s in life if s.end == first.turn and s.start < s.end), None)
     if before is None:
-        return f"{what} never reached the window"
+        stood = any(s.start < s.end <= first.turn for s in life)
+        return f"the last quote of {what} left the window" if stood else f"{what} never reached the window"
     is_cleared = any(s.start == first.turn and s.form not in READABLE for s in life)
     return f"{what} {'was cleared' if is_cleared else 'left the window'} ({why_left(view, before)})"
 

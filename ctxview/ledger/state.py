@@ -10,7 +10,6 @@ from operator import attrgetter
 from typing import Final, Literal, TypeAlias
 
 from ctxview.annotate.note_rules import NoteRules
-from ctxview.annotate.pins.tasks import keeps_tasks
 from ctxview.ledger.drafts import Draft, Drafts, Written, find_drafts
 from ctxview.ledger.encoding import distinctive_tokens, holds_any, holds_value, value_pattern
 from ctxview.ledger.rows import LedgerRow, find_rows
@@ -217,7 +216,7 @@ class Ledger:
         if not self._view.last:
             return None
         calls = [b for b in self._view.blocks if b.kind == "tool_call"]
-        turns = {b.turn for b in calls if self._rules.takes_notes(b.tool) or keeps_tasks(b.tool)}
+        turns = {b.turn for b in calls if self._rules.takes_notes(b.tool)} | {b.turn for b in self._work.calls}
         return round(len(turns) / self._view.last, 4)
 
     @cached_property

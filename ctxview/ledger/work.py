@@ -6,10 +6,11 @@ its status. Lists that the agent wrote out in words have no calls and are no row
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from ctxview.annotate.pins import TaskItem, TaskList
-from ctxview.annotate.pins.tasks import keeps_tasks
+from ctxview.annotate.pins.tasks import keeps_tasks, may_keep_tasks
 from ctxview.ledger.rows import LedgerRow
 from ctxview.model import Block, BlockRow, Origin
 from ctxview.window import SessionView
@@ -31,11 +32,18 @@ class Work:
         )
 
     @cached_property
+    def calls(self) -> Sequence[BlockRow]:
+        """The calls that wrote the list, failed ones included."""
+        calls = [b for b in self._view.blocks if b.kind == "tool_call" and may_keep_tasks(b.tool)]
+        texts = self._view.texts_many({call.content for call in calls}) if calls else {}
+        return [call for call in calls if keeps_tasks(call.tool, texts[call.content])]
+
+    @cached_property
     def _read(self) -> tuple[TaskList, dict[tuple[str, str], int]]:
         """The list, and the turn in which each item was noted first."""
         tasks = TaskList()
         noted: dict[tuple[str, str], int] = {}
-        calls = {b.call_id for b in self._view.blocks if b.kind == "tool_call" and keeps_tasks(b.tool)}
+        calls = {call.call_id for call in self.calls}
         if not calls:
             return tasks, noted
         rows = [b for b in self._view.blocks if b.kind in ("tool_call", "tool_result") and b.call_id in calls]

@@ -18,13 +18,12 @@ from ctxview.window.absence import LOSSES as PINS
 from ctxview.window.absence import READABLE as READABLE
 from ctxview.window.absence import (
     Carrier,
+    Standing,
     Stretch,
     carried_stretches,
     carriers_in,
     first_gap,
     joined,
-    own_stretches,
-    stays_of,
 )
 
 LOSSES: Final = (*PINS, "value")
@@ -72,16 +71,16 @@ def presence(view: SessionView, facts: Facts, blocks: int) -> Presence:
     """`blocks`: number of the session's own blocks; those above were put in."""
     now = view.now
     pins = [p for n in range(blocks) for p in facts.pins(n) if p.kind in PINS]
-    stays, inserted = stays_of(view, {p.block for p in pins}), carriers_in(view, blocks)
+    standing, inserted = Standing(view, pins), carriers_in(view, blocks)
     present, required = [0] * (now + 2), [0] * (now + 2)
     lost: dict[str, int | None] = dict.fromkeys(LOSSES)
     found: list[PinStay] = []
     for pin in pins:
         start, end = max(1, pin.since), min(pin.until, now + 1)
-        if start >= end:
+        own = standing.of(pin)
+        if start >= end or own is None:
             continue
         _add(required, start, end)
-        own = own_stretches(view, pin, stays.get(pin.block, ()))
         stood = joined([*own, *carried_stretches(view, pin, inserted)], start, end)
         found.append(PinStay(pin, start, end, stood))
         for a, b in stood:

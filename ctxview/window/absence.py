@@ -1,16 +1,17 @@
 """Which pins a session's windows lack, and from which turn on: one rule for the screen and for `replay`.
 
-A pin stands while its block or a later copy of it does, in its own words or flagged; or while a summary, or a text that
-a policy put in, carries its quote.
+A pin stands while its block or a copy of it does, in its own words or flagged; or while a summary, or a text that a
+policy put in, carries its quote.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, NamedTuple
 
-from ctxview.model import Form, Pin, SpanRow
+from ctxview.model import NEVER, Form, Pin, SpanRow
 from ctxview.window.table import column, pick
 from ctxview.window.view import SessionView
 
@@ -43,29 +44,71 @@ class Absence:
     """First turn that was sent while the pin held and whose window lacks it."""
 
 
+class Standing:
+    """When the blocks that pins are about stand in a session's windows, in their own words or flagged.
+
+    For a block stand its later copies too: one with the same text, and one that is pinned for the same words (a rule
+    that a skill and the client's reminder of it both hold).
+    """
+
+    def __init__(self, view: SessionView, pins: Sequence[Pin]) -> None:
+        self._view = view
+        self._stays = _stays_of(view, {pin.block for pin in pins})
+        self._blocks: dict[tuple[str, str | int], set[int]] = {}
+        for pin in pins:
+            self._blocks.setdefault(_words_of(pin), set()).add(pin.block)
+        self._known: dict[tuple[str, str | int], Sequence[Stretch]] = {}
+
+    def of(self, pin: Pin) -> Sequence[Stretch] | None:
+        """The stretches of turns, in order; None for what can stand in no window of this run: the client's own
+        summary, where the run has none."""
+        words = _words_of(pin)
+        if words not in self._known:
+            blocks = self._view.blocks
+            spans = chain.from_iterable(self._stays.get(n, ()) for n in self._blocks[words])
+            self._known[words] = joined(
+                (
+                    (span.start, span.end)
+                    for span in spans
+                    if span.form in READABLE or span.content == blocks[span.block].content
+                ),
+                0,
+                NEVER,
+            )
+        found = self._known[words]
+        if not found and not self._stays.get(pin.block) and self._view.blocks[pin.block].inserted:
+            return None
+        return found
+
+
+def _words_of(pin: Pin) -> tuple[str, str | int]:
+    return pin.kind, pin.quote if len(pin.quote) >= _LEAST_QUOTED else pin.block
+
+
 def absences(view: SessionView, blocks: int) -> list[Absence]:
     """The pins of the kinds in LOSSES that some window lacks, by turn, then as LOSSES has them.
 
     `blocks`: number of the session's own blocks; those above were put in.
     """
     pins = [p for p in view.facts.pins if p.kind in LOSSES and p.block < blocks]
-    stays = stays_of(view, {p.block for p in pins})
+    standing = Standing(view, pins)
     carriers: Sequence[Carrier] | None = None
     found = []
     for pin in pins:
         start, end = max(1, pin.since), min(pin.until, view.now)
-        own = list(own_stretches(view, pin, stays.get(pin.block, ())))
+        own = standing.of(pin)
+        if own is None:
+            continue
         gap = first_gap(joined(own, start, end), start, end)
         if gap is not None:
             carriers = carriers_in(view, blocks) if carriers is None else carriers
-            own += carried_stretches(view, pin, carriers)
-            gap = first_gap(joined(own, start, end), start, end)
+            gap = first_gap(joined([*own, *carried_stretches(view, pin, carriers)], start, end), start, end)
         if gap is not None:
             found.append(Absence(pin, gap))
     return sorted(found, key=lambda a: (a.turn, LOSSES.index(a.pin.kind), a.pin.block))
 
 
-def stays_of(view: SessionView, wanted: Collection[int]) -> Mapping[int, Sequence[SpanRow]]:
+def _stays_of(view: SessionView, wanted: Collection[int]) -> Mapping[int, Sequence[SpanRow]]:
     """The spans of several blocks and of their later copies (a memory file that the client put in again), each block's
     oldest first, in one pass over all blocks and spans."""
     found: dict[int, list[SpanRow]] = {}
@@ -99,14 +142,6 @@ def carriers_in(view: SessionView, blocks: int) -> Sequence[Carrier]:
     indexes = [i for i, n in enumerate(column(view.spans, "block")) if n >= blocks or n in summaries]
     spans = (s for s in pick(view.spans, indexes) if s.start < s.end)
     return [Carrier(s, view.text(s.content), s.block < blocks) for s in spans]
-
-
-def own_stretches(view: SessionView, pin: Pin, stays: Iterable[SpanRow]) -> Iterable[Stretch]:
-    """The turns whose windows hold the pinned block, or a copy, in its own words or flagged. `stays`: of `stays_of`."""
-    own = view.blocks[pin.block].content
-    for span in stays:
-        if span.start < span.end and (span.form in READABLE or span.content == own):
-            yield span.start, span.end
 
 
 def carried_stretches(view: SessionView, pin: Pin, carriers: Sequence[Carrier]) -> Iterable[Stretch]:

@@ -389,3 +389,22 @@ def test_finish_leaves_out_what_no_window_could_show():
         finder.see(*row)
     assert [p.kind for p in finder.pins] == ["goal", "question"]
     assert [p.kind for p in finder.finish()] == ["goal"]
+
+
+def test_a_plan_that_a_program_passes_on_is_a_list_of_work():
+    """Codex's script tool: keys without quotation marks, and texts with braces in them."""
+    program = (
+        'const r = await tools.update_plan({plan:[\n  {step:"Read {all} of it",status:"completed"},\n'
+        "  {\"status\":\"pending\", 'step':'Close the depot'}\n]});\ntext(r);"
+    )
+    tasks = TaskList()
+    made = block("tool_call", program, tool="exec", call="c1")
+    assert tasks.see(made, 0, 1)
+    assert [(t.subject, t.status) for t in tasks.items] == [
+        ("Read {all} of it", "completed"),
+        ("Close the depot", "pending"),
+    ]
+    assert [(p.kind, p.quote) for p in pins_of(person("Go."), made) if p.kind == "workflow"] == [
+        ("workflow", "Close the depot")
+    ]
+    assert not TaskList().see(block("tool_call", "await tools.exec_command({cmd: 'ls'})", tool="exec", call="c2"), 0, 1)

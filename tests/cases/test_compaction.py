@@ -151,3 +151,20 @@ def test_c01_diff_names_the_source_of_each_size() -> None:
     found = ctxview_json("diff", str(DATA / "C01.nopost.jsonl"), "-t", "1", "-t", "now")["tokens"]
     assert found["a"] == 171_000
     assert found["source"] == {"a": "recorded", "b": "counted"}
+
+
+def test_c03_a_rule_that_stands_in_another_text_is_not_lost(tmp_path: Path) -> None:
+    """A client that puts a file in again may write something around it: the rule's words are what counts."""
+    again = _changed(
+        tmp_path,
+        "C03.jsonl",
+        ('"uuid":"p2","parentUuid":"r3"', '"uuid":"p2","parentUuid":"s1"'),
+        ('"uuid":"u3","parentUuid":"s1"', '"uuid":"u3","parentUuid":"p2"'),
+        ('"uuid":"a4","parentUuid":"p2"', '"uuid":"a4","parentUuid":"r3"'),
+        order=(0, 1, 2, 3, 4, 5, 6, 10, 7, 8, 9, 11),
+    )
+    lines = again.read_text(encoding="utf-8").splitlines()
+    lines[7] = lines[7].replace(RULE, f"Read again after the cut.\\n\\n{RULE}")
+    again.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with open_trace([str(again)]) as trace:
+        assert _rule_lost_at(trace.view()) == []

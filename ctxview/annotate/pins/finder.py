@@ -84,6 +84,8 @@ class PinFinder:
         """Block that brought open work -> its pin."""
         self._pending: int | None = None
         """Pin of the tasks that the newest summary calls pending."""
+        self._go_on = range(0)
+        """Pins of the client's own words behind the newest summary: the next one says anew how to go on."""
 
     def see(self, block: Block, n: int, turn: int) -> None:
         """Take in the next block. `n` is its number, `turn` the number of calls so far."""
@@ -215,9 +217,12 @@ class PinFinder:
 
     def _summary(self, block: Block, n: int, turn: int) -> None:
         pending = pending_tasks(block.text)
-        self._end(self._pending, turn)
+        for index in (self._pending, *self._go_on):
+            self._end(index, turn)
         self._pending = self._add(pending, n, turn) if pending else None
+        first = len(self._pins)
         self._stands(how_to_go_on(block.text), n, turn, STANDS)
+        self._go_on = range(first, len(self._pins))
 
     def _user(self, block: Block, n: int, turn: int) -> None:
         if is_marked_goal(block):

@@ -34,6 +34,12 @@ _STATUS: Final[Mapping[str, Status]] = {
     "doing": "in_progress", "completed": "completed", "complete": "completed", "done": "completed",
     "finished": "completed", "cancelled": "deleted", "canceled": "deleted", "deleted": "deleted", "skipped": "deleted",
 }  # fmt: skip
+_SCRIPTS: Final = ("exec",)
+"""Codex's tool that takes a program: it calls the other tools."""
+_SCRIPT_CALL: Final = "tools.update_plan("
+_STRING: Final = r"(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+')"
+_SCRIPT_ITEM: Final = lazy(rf"\{{((?:[^{{}}\"']|{_STRING})*+)\}}")
+_SCRIPT_FIELD: Final = lazy(rf"[\"']?\b(step|status)[\"']?\s*:\s*({_STRING})")
 _CREATED: Final = lazy(r"Task #(\w+) created|\"id\"\s*:\s*\"?(\w+)")
 _CHECK: Final = lazy(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX~-])\]\s+(\S.*)$", re.MULTILINE)
 _SUBJECT_CHARS: Final = 200
@@ -98,13 +104,15 @@ class TaskList:
         return changed
 
     def _call(self, block: Block, n: int) -> bool:
-        if not keeps_tasks(block.tool):
+        if not keeps_tasks(block.tool, block.text):
             return False
         name = _tail(block.tool)
         if block.call_id is not None:
             if block.call_id in self._calls:
                 return False  # the same call, written again by a resume
             self._calls.add(block.call_id)
+        if name in _SCRIPTS:
+            return self._replace({"plan": _script_rows(block.text)}, n)
         arguments = _object(block.text)
         if name == "TaskCreate":
             subject = _subject(arguments)
@@ -172,10 +180,33 @@ class TaskList:
         return True
 
 
-def keeps_tasks(tool: str | None) -> bool:
-    """Whether calls of this tool write the list."""
+def may_keep_tasks(tool: str | None) -> bool:
+    """Whether calls of this tool write the list, or can: of a program its text tells."""
     name = _tail(tool)
-    return name in _LISTS or name in ("TaskCreate", "TaskUpdate")
+    return name in _LISTS or name in ("TaskCreate", "TaskUpdate") or name in _SCRIPTS
+
+
+def keeps_tasks(tool: str | None, text: str) -> bool:
+    """Whether a call with these arguments writes the list."""
+    return may_keep_tasks(tool) and (_tail(tool) not in _SCRIPTS or _SCRIPT_CALL in text)
+
+
+def _script_rows(program: str) -> list[Mapping[str, str]]:
+    """The steps that a program passes on, written as its language has them."""
+    rows: list[Mapping[str, str]] = []
+    for item in _SCRIPT_ITEM.findall(program[program.find(_SCRIPT_CALL) :]):
+        row = {name: _unquoted(literal) for name, literal in _SCRIPT_FIELD.findall(item)}
+        if "step" in row:
+            rows.append(row)
+    return rows
+
+
+def _unquoted(literal: str) -> str:
+    try:
+        value = orjson.loads(literal)
+    except orjson.JSONDecodeError:
+        return literal[1:-1]
+    return value if isinstance(value, str) else literal[1:-1]
 
 
 def _tail(tool: str | None) -> str:
