@@ -76,7 +76,7 @@ def ledger_report(scene: Scene, noted: Noted, focus: Focus) -> Report:
         lines += _row(scene, state, focus)
     if noted.later:
         lines.append(ReportLine([(f"     {noted.later:,} more are noted later", "dim")]))
-    if noted.gates or noted.survival.values:
+    if noted.survival.values:
         lines += [ReportLine([]), *_gates(noted.gates, focus), ReportLine([]), _survival(noted.survival)]
     return Report(title, lines, at)
 

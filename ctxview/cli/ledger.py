@@ -50,7 +50,7 @@ def command(trace: Named, session: str | None, turn: str | None, as_json: bool) 
             say(f"    {fit(row['finding'], width() - 4)}")
     for gate in report["gates"]:
         if gate["outstanding"]:
-            verdict = "would be refused once" if gate["refused"] else "second try, passes"
+            verdict = "is refused, once" if gate["refused"] else "is the second try and passes"
             say(
                 f"gate at turn {gate['turn']}, {one_line(gate['section'])}: {', '.join(gate['outstanding'])}; {verdict}"
             )
@@ -61,7 +61,7 @@ def command(trace: Named, session: str | None, turn: str | None, as_json: bool) 
     if not s["values"]:
         return
     say(
-        f"{s['values']} values: {s['shipped']} shipped, {s['encoded_without_value']} encoded without the value,"
+        f"by the end of the session {s['values']} values: {s['shipped']} shipped, {s['encoded_without_value']} encoded without the value,"
         f" {s['noted_not_encoded']} noted and not encoded, {s['seen_not_noted']} seen and not noted,"
         f" {s['never_seen']} never seen"
     )
