@@ -61,7 +61,8 @@ def command(trace: Named, session: str | None, turn: str | None, as_json: bool) 
     if not s["values"]:
         return
     say(
-        f"by the end of the session {s['values']} values: {s['shipped']} shipped, {s['encoded_without_value']} encoded without the value,"
+        f"by the end of the session {s['values']} values: {s['shipped']} shipped,"
+        f" {s['encoded_without_value']} encoded without the value,"
         f" {s['noted_not_encoded']} noted and not encoded, {s['seen_not_noted']} seen and not noted,"
         f" {s['never_seen']} never seen"
     )

@@ -467,3 +467,13 @@ def test_a_removed_folder_takes_its_files_along() -> None:
     found = log.find()
     assert [found.resources.state_at(n, 9) for n in (inside, beside)] == ["stale", "live"]
     assert "file:/w/old" not in found.resources.by_key
+
+
+@pytest.mark.parametrize("size", [10, 9_000])
+def test_of_several_files_only_those_that_were_there_were_read(size: int):
+    """However long the output is: one file that is missing takes nothing from the others."""
+    log = Log()
+    log.do("Bash", {"command": "cat a.py; cat lost.py; sed -n 1,5p gone/b.py"},
+           "x\n" * size + "cat: lost.py: No such file or directory\n"
+           "sed: can't read gone/b.py: No such file or directory")  # fmt: skip
+    assert [row.key for row in log.find().observations if row.effect == READ] == ["file:/w/a.py"]

@@ -58,6 +58,10 @@ def said(text: str) -> set[str]:
         "Before renaming a column, list the views that use it.",
         "Step 2: before you write the script, read the schema.",
         "Follow these steps: read, plan, write.",
+        "Prepare the move, but wait for my go.",
+        "Wait for me to approve the list.",
+        "Read the notes again before you write the summary.",
+        "When a code is unclear, ask before you guess.",
         "If a check fails, fix the export until all checks pass.",
         "You don't have to change the tests.",
         "Keep the depot codes unless explicitly asked to change them.",
@@ -395,7 +399,7 @@ def test_standing_texts_lay_down_rules_too():
     "text",
     [
         "Announce the move before closing a depot.",
-        "When a code is unclear, ask before you guess.",
+        "When a code is unclear, ask before guessing.",
         "Use one table rather than copying rows.",
         "When a depot is missing, ask instead of guessing.",
         "You should refuse refunds above the limit.",
@@ -584,3 +588,31 @@ def test_a_pasted_warning_forbids_nothing():
     """A server's warning in a person's message is not the person's."""
     said = person("It hangs:\nWARNING: This is a development server. Do not use it in production.")
     assert kinds_of(said) == {"goal"}
+
+
+@pytest.mark.parametrize(
+    "report",
+    ["The move is prepared. Ready when you are.", "All set: I'm waiting for your go.", "Done; just say the word.",
+     "The fee is 40. Once you confirm it, I'll move them."],
+)  # fmt: skip
+def test_go_is_an_approval_of_what_waits(report: str):
+    assert "approval" in kinds_of(GOAL, agent(report), person("Go. Move the parcels to the new depot."))
+
+
+@pytest.mark.parametrize(
+    "text", ["I waited for my tea.", "Where was it before you came?", "It read the file before you changed it."]
+)
+def test_what_tells_of_waiting_or_before_lays_down_nothing(text: str):
+    assert not said(text) & {"constraint", "approval"}
+
+
+@pytest.mark.parametrize(
+    "text", ["That's a bit higher than my budget.", "It's still above our budget.", "We can't afford that."]
+)
+def test_what_costs_too_much_is_declined(text: str):
+    assert "denial" in kinds_of(GOAL, agent("The move costs 90. Which card shall I use?"), person(text))
+    assert "denial" not in kinds_of(GOAL, agent("The move costs 90."), person(text))
+
+
+def test_what_was_left_out_on_purpose_is_a_decision():
+    assert "decision" in said("The second warning was intentionally ignored: it is a known case.")

@@ -172,7 +172,12 @@ class ObservationFinder:
         reads = [t for t in ask.targets if t.effect == "read"]
         if any(not t.sole for t in reads) and truncated_at(shown) is not None:
             reads = []  # which of them lost what cannot be told
-        if reads and (not shown.strip() or shown.strip() in ask.absent or results.not_there(shown)):
+        if not shown.strip() or shown.strip() in ask.absent:
+            reads = []
+        unread = {file_key(path, ask.cwd or self.cwd) for path in results.unread_paths(shown)} if reads else set()
+        if any(t.key in unread for t in reads):
+            reads = [t for t in reads if t.key not in unread]
+        elif reads and results.not_there(shown):
             reads = []
         gone = [key for pattern in ask.patterns for key in self._standing.matching(pattern)]
         targets = [*ask.targets, *(Target(key, "edit", "rm of a pattern") for key in dict.fromkeys(gone))]

@@ -7,6 +7,7 @@ and a failed call from counting as having seen or changed anything.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import orjson
@@ -32,6 +33,11 @@ _FAILED_START: Final = lazy(
 _NOT_THERE: Final = lazy(
     r"^(?:(?:/bin/)?(?:ba|z)?sh: (?:line \d+: )?)?(?:\w+: )[^\n]{0,300}"
     r"(?:No such file or directory|Is a directory|Permission denied|cannot open [^\n]*for reading|can't read [^\n]*)$",
+    re.MULTILINE,
+)
+_UNREAD: Final = lazy(
+    r"^(?:/bin/)?\w+: (?:can't read |cannot open )?['‘]?([^\n:'’]{1,400})['’]?(?: for reading)?: "
+    r"(?:No such file or directory|Is a directory|Permission denied)$",
     re.MULTILINE,
 )
 _CHANGED: Final = lazy(r"^(?:\t| {8})(?:modified|deleted|new file): +([^\n]+)$", re.MULTILINE)
@@ -230,6 +236,13 @@ def changed_files(text: str) -> list[str]:
 def not_there(text: str) -> bool:
     """Whether a shell's output says that a file could not be read."""
     return len(text) < 4000 and _NOT_THERE.search(text) is not None
+
+
+def unread_paths(text: str) -> Iterator[str]:
+    """The files, as a shell's output spells them, that could not be read while others were."""
+    if "No such file" in text or "Permission denied" in text or "Is a directory" in text:
+        for found in _UNREAD.finditer(text):
+            yield found[1].strip()
 
 
 def snippet(text: str) -> tuple[int, int, str] | None:

@@ -98,9 +98,9 @@ FORBIDS: Final = Table(
          r"|markdown|breaking|micro|changes?)\b"),
     order("stop … now", "stop & now|immediately|here",
           r"\bstop\s+(?:[\w-]+\s+){0,4}(?:now|immediately|here)\b(?!\s+and\s+then)"),
-    rule("you need not …", "you & have to & don't|dont|do not / you need not",
+    rule("you need not …", "you & have to & don't|dont|do not|donot / you need not",
          r"\byou\s+(?:(?:do\s*not|don'?t)\s+have\s+to|need\s+not)\s+(?!(?:worry|be|know|apologi[sz]e|tell)\b)[a-z]"),
-    rule("unless explicitly …", "unless explicitly|unless specifically|unless & asked|told|instructed|requested",
+    rule("unless explicitly …", "unless explicitly|unless specifically / unless & asked|told|instructed|requested",
          r"\bunless\s+(?:(?:i|the\s+user|you|it|this)\s+)?(?:(?:is|are|was|were|has|have|been)\s+)*"
          r"(?:(?:explicitly|specifically)\b|(?:asked|told|instructed|requested)\s+(?:to|otherwise|by)\b)"),
     rule("at most", "at most|no more than",
@@ -147,6 +147,12 @@ REQUIRES: Final = Table(
          r"(?:(?:absolute|very|focused|targeted|safe|clean),?\s+)?(?:minimal|minimum|smallest|fewest)"
          r"(?:,?\s+(?:and\s+)?(?:possible|necessary|required|focused|targeted|amount\s+of|number\s+of|set\s+of|code|safe"
          r"|local)){0,3}\s+(?:changes?|edits?|diffs?|modifications?)\b"),
+    order("wait for my …",
+          "wait for & my|me & go|ok|okay|approval|word|answer|confirmation|review|sign|signoff|confirm|approve|say",
+          r"\bwait\s+for\s+(?:my\s+(?:go|ok|okay|approval|word|answer|confirmation|review|sign-?off)"
+          r"|me\s+to\s+(?:confirm|approve|review|say|answer))\b"),
+    ending("… before you …", "before you", _ORDER,
+           r"before\s+you\s+(?!(?:know|leave|ask|wonder|came)\b)[a-z]"),
     ending("… until all …", "until & all|every|everything", _ORDER, r"until\s+(?:all|every|everything)\b"),
 )  # fmt: skip
 
@@ -176,7 +182,7 @@ STANDS: Final = Table(
     rule("… must …", "must", _SUBJECT + r"must\s+(?!have\s+been\b)[a-z«]"),
     rule("… should …", "should",
          r"(?:^|[.;:(—–,]\s*|,\s*(?:and|but|then)\s+)(?:you|(?:the|an|all|your|new|most|such)?\s*(?:[\w-]+\s+)?"
-         rf"(?:agent|assistant|{_MANY})(?:\s+(?:that|which|who)\s+(?:[\w«…»-]+\s+){{1,5}}?)?)\s*should\s+"
+         rf"(?:agent|assistant|{_MANY})(?:\s+(?:that|which|who)\s+(?:[\w«…»-]+\s+){{1,5}}?)?)\s*\bshould\s+"
          r"(?:(?:also|only|generally|usually|first)\s+)*"
          r"(?!(?:not|never|have|see|now|already|probably|work|get|notice|find|know|expect|feel|look|appear|receive)\b"
          r"|be\s+(?:able|fine|good|enough|a|an|the|ok|okay|aware|possible)\b)[a-z«]"),

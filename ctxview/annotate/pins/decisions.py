@@ -52,6 +52,10 @@ SETTLES: Final = Table(
     rule("I also want …", "i|we & also & want|wanted|need / also like & i'd|i would|we'd|we would",
          _OPENING_WORDS + r"(?:i|we)(?:\s+also\s+(?:want(?:ed)?|need)|(?:'d|\s+would)\s+also\s+like)\s+"
          rf"(?:to\s+(?!{_TALK})|an?\b|the\b|two\b|\d)[a-z]*"),
+    rule("deliberately …",
+         "intentionally|deliberately|purposely & rejected|left|kept|omitted|skipped|excluded|ignored|chosen",
+         r"\b(?:is|are|was|were|been)\s+(?:intentionally|deliberately|purposely)\s+(?:rejected|left|kept|omitted|skipped"
+         r"|excluded|ignored|chosen)\b"),
     rule("no longer needed", "no longer & needed|required|necessary|wanted",
          r"\bno\s+longer\s+(?:needed|required|necessary|wanted)\b"),
     rule("use … instead", "instead & use|do|make|take|try|go|switch|put|call|name|write|add|run",

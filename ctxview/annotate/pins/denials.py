@@ -124,9 +124,10 @@ DECLINES: Final = Table(
          " / afford / more|not & than|what & pay|spend|want|wanted|hoped|planned",
          r"^(?:(?:hm+|oh|well|sorry|unfortunately|no|ok|okay|thanks|i\s+think)[,.!]*\s+)*(?:(?:that|this|it)"
          r"(?:'s|\s+is|'d\s+be|\s+would\s+be|\s+seems|\s+sounds|\s+looks)\s+(?:[\w-]+\s+){0,4}?"
-         r"(?:(?:over|above|out\s+of|outside|beyond)\s+(?:of\s+)?(?:my|our)\s+(?:budget|price\s+range|limit)\b|too\s+(?:expensive|pricey|costly|late|early|long|much"
-         r"|high|far)\b|(?:more\s+than|not\s+what)\s+(?:i|we)\s+(?:can\s+(?:pay|spend|afford)|want(?:ed)?\b|hoped\b"
-         r"|planned\b))|(?:i|we)\s+(?:can't|cannot|can\s+not)\s+afford\b)"),
+         r"(?:(?:over|above|out\s+of|outside|beyond)\s+(?:of\s+)?(?:my|our)\s+(?:budget|price\s+range|limit)\b"
+         r"|(?:higher|more)\s+than\s+(?:my|our)\s+(?:budget|price\s+range|limit)\b"
+         r"|too\s+(?:expensive|pricey|costly|late|early|long|much|high|far)\b"
+         r"|(?:more\s+than|not\s+what)\s+(?:i|we)\s+(?:can\s+(?:pay|spend|afford)|want(?:ed)?|hoped|planned)\b)|(?:i|we)\s+(?:can't|cannot|can\s+not)\s+afford\b)"),
 )  # fmt: skip
 """Says that what was put forward costs too much, of whatever kind."""
 _PLAIN_NO: Final = in_lower_case(

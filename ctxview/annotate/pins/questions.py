@@ -11,22 +11,32 @@ from ctxview.annotate.pins.sentences import Sentence, from_the_end
 
 REMARK: Final = "the agent asks, and adds a remark"
 _TAIL_CHARS: Final = 700
+_ASKING: Final = (
+    "?", "？", "lease", "et me know", "hen you", "henever you", "nce you", "oon as you", "he word", "or your ",
+)  # fmt: skip
+"""One of these is in every text of the agent that asks."""
 MARKED: Final = Table(
     rule("marked as open", "open|unresolved|pending|outstanding|tbd|decide|decided|undecided",
          r"^(?:open|unresolved|pending|outstanding)\s+(?:question|point|issue|item)s?\s*[:—–-]\s*\S|^tbd\b\s*:?"
          r"|\b(?:still|yet)\s+to\s+be\s+decided\b"
          r"|\b(?:still\s+(?:need|have)\s+to\s+decide|not\s+decided\s+yet|undecided)\b"),
 )  # fmt: skip
+_WAITS: Final = (
+    r"\b(?:ready when(?:ever)? you(?:'re| are)|(?:say|give me) the word|wait(?:ing)? for your (?:go|ok|okay|approval"
+    r"|confirmation|word|review|sign-off)|(?:once|when|as soon as) you(?:'ve| have)? (?:confirm|choose|chosen|decide"
+    r"|approve|agree|let me know|provide)(?:ed|d)?\b[^.?]{0,80}\b(?:I'll|I will|I can|we'll|we can))\b"
+)
+"""What an agent says that goes on when it may."""
 _ASKS_TO_CONFIRM: Final = in_lower_case(
     r"\b(?:please|kindly)\s+(?:confirm|let me know|tell me|provide|specify|choose|select|clarify|share|advise)\b"
-    r"|\blet me know\s+(?:if|which|whether|what|how|your)\b",
+    r"|\blet me know\s+(?:if|which|whether|what|how|your)\b|" + _WAITS,
 )
 
 
 def question_of_agent(text: str) -> Found | None:
     """The question an answer of the agent ends with."""
     tail = text[-_TAIL_CHARS:].rpartition("```")[2]
-    if "?" not in tail and "？" not in tail and "lease" not in tail and "et me know" not in tail:
+    if not any(map(tail.__contains__, _ASKING)):
         return None
     before_options, mark, options = tail.rpartition("?")
     if mark and options.strip(" *\n") and _OPTIONS.fullmatch(options):
@@ -55,8 +65,8 @@ _ANSWERS_IT: Final = in_lower_case(r"^(?:because|since|as it turns out)\b")
 _OPTIONS: Final = lazy(r"[*_\s]*(?:\n\s*(?:\*\*)?(?:\(?[A-Fa-f1-9][).]|[-*•])\s[^\n]*\s*)+")
 """What follows a question when only its options do."""
 _PROPOSES: Final = in_lower_case(
-    r"\b(?:want me to|should (?:I|we)|shall (?:I|we)|would you like|do you want|(?:are you|we) (?:ready|good) to"
-    r"|^ready to|(?:does|do) (?:this|that|these)|"
+    _WAITS + r"|\b(?:want me to|should (?:I|we)|shall (?:I|we)|would you like|do you want"
+    r"|(?:are you|we) (?:ready|good) to|^ready to|(?:does|do) (?:this|that|these)|"
     r"(?:is|are) (?:this|that|these) (?:ok|okay|fine|right|correct|acceptable|what)|sounds? good|look (?:right|good"
     r"|ok)|"
     r"ok(?:ay)? (?:to|if)|(?:may|can) I|(?:to|we|I) proceed|make sense|go ahead|add that|option \w+ work"
