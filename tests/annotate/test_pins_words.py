@@ -610,9 +610,21 @@ def test_what_tells_of_waiting_or_before_lays_down_nothing(text: str):
     "text", ["That's a bit higher than my budget.", "It's still above our budget.", "We can't afford that."]
 )
 def test_what_costs_too_much_is_declined(text: str):
-    assert "denial" in kinds_of(GOAL, agent("The move costs 90. Which card shall I use?"), person(text))
-    assert "denial" not in kinds_of(GOAL, agent("The move costs 90."), person(text))
+    assert "denial" in kinds_of(GOAL, agent("The move costs 90. Which card do you have?"), person(text))
+    assert "denial" not in kinds_of(GOAL, agent("The move costs 90."), person("That's above the clouds."))
 
 
 def test_what_was_left_out_on_purpose_is_a_decision():
     assert "decision" in said("The second warning was intentionally ignored: it is a known case.")
+
+
+def test_a_choice_in_a_relative_clause_and_a_means_of_payment_are_decisions():
+    asked = agent("Which parcels should I send back?")
+    assert "decision" in kinds_of(GOAL, asked, person("I have two parcels that I want to return."))
+    assert "decision" in kinds_of(GOAL, asked, person("Yes, please. Charge my card ending in 77 for it."))
+    assert "decision" not in said("Is there a parcel that I want to see?")
+
+
+def test_a_standing_text_that_withholds_authority_forbids():
+    assert "constraint" in kinds_of(block("system", "A request for a count does not authorize a refund."))
+    assert "constraint" in said("Re-review only the six parcels.")

@@ -24,7 +24,7 @@ _IDLE: Final = (
 )
 _DOING: Final = (
     r"(?:use|edit|touch|change|modify|read|write|run|call|work|answer|reply|respond|report|include|add|fix|consider"
-    r"|look|review|verify|check|refactor|commit|push|install|return|output|print|make|do|update|create|delete|test|focus|apply|show"
+    r"|look|(?:re-?)?review|verify|check|refactor|commit|push|install|return|output|print|make|do|update|create|delete|test|focus|apply|show"
     r"|provide|select|book|send|ask|take|go|keep|allow|refund)"
 )
 _CHANGING: Final = (
@@ -177,6 +177,8 @@ _IF: Final = rule(
 _CONDITIONS: Final = ("if ", "when ", "once ", "whenever ")
 """How a sentence starts that `_IF` can match: most that hold such a word have it elsewhere."""
 STANDS: Final = Table(
+    rule("… does not authorize …", "do not|does not & authorize|authorise|permit|entitle",
+         r"\bdo(?:es)?\s+not\s+(?:authori[sz]e|permit|entitle)\b"),
     rule("… should not …", "should not|shouldnot|shouldn't|should n't|should never",
          _SUBJECT + r"should(?:\s*(?:not|n't)|\s+never)\s+(?!have\b|be\s+(?:a|an|too)\b)[a-z«]"),
     rule("… must …", "must", _SUBJECT + r"must\s+(?!have\s+been\b)[a-z«]"),

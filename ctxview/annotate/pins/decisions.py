@@ -52,6 +52,8 @@ SETTLES: Final = Table(
     rule("I also want …", "i|we & also & want|wanted|need / also like & i'd|i would|we'd|we would",
          _OPENING_WORDS + r"(?:i|we)(?:\s+also\s+(?:want(?:ed)?|need)|(?:'d|\s+would)\s+also\s+like)\s+"
          rf"(?:to\s+(?!{_TALK})|an?\b|the\b|two\b|\d)[a-z]*"),
+    rule("use my …", "use|charge|apply & my",
+         r"^(?:please\s+|just\s+|and\s+)*(?:use|charge|apply)\s+my\s+(?!(?:best|own\s+judg)\b)[a-z]"),
     rule("deliberately …",
          "intentionally|deliberately|purposely & rejected|left|kept|omitted|skipped|excluded|ignored|chosen",
          r"\b(?:is|are|was|were|been)\s+(?:intentionally|deliberately|purposely)\s+(?:rejected|left|kept|omitted|skipped"
@@ -150,6 +152,8 @@ CHOOSES: Final = Table(
           rf"\b(?:i|we)\s+need\s+to\s+(?:{_WISHES})\b(?!\s+(?:(?:it|them|this|that)\s+)?(?:because|due|since)\b)"),
     order("let's move on to …", f"move on to & let's|lets & {_DOING}",
           rf"\b(?:let's|lets)\s+move\s+on\s+to\s+(?:{_DOING})\b"),
+    rule("… that I want to …", "that i & want to|need to|would like to|i'd like to",
+         rf"\bthat\s+(?:i|we)(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\s+to\s+(?:{_WISHES})\b"),
 )  # fmt: skip
 """What a person chooses, in answer to a question: without one it is a wish or a task."""
 WANTED: Final = Table(

@@ -118,16 +118,20 @@ FLAT_NO: Final = Table(
 REFUSES: Final = Table(
     rule("no, …", "no|nope|nah", r"^(?:no|nope|nah)\b(?:[,.!;]|\s[-—–]|$)"),
 )  # fmt: skip
+_OPENS: Final = r"^(?:(?:hm+|oh|well|sorry|unfortunately|no|ok|okay|thanks|i\s+think)[,.!]*\s+)*"
+_IT_IS: Final = r"(?:that|this|it)(?:'s|\s+is|'d\s+be|\s+would\s+be|\s+seems|\s+sounds|\s+looks)\s+(?:[\w-]+\s+){0,4}?"
+_ABOVE: Final = "more than I can pay"
 DECLINES: Final = Table(
+    rule(_ABOVE,
+         "budget|price|limit / afford / more than & pay|spend",
+         _OPENS + rf"(?:{_IT_IS}(?:(?:(?:over|above|out\s+of|outside|beyond)\s+(?:of\s+)?|(?:higher|more)\s+than\s+)"
+         r"(?:my|our)\s+(?:budget|price\s+range|limit)|more\s+than\s+(?:i|we)\s+can\s+(?:pay|spend|afford))\b"
+         r"|(?:i|we)\s+(?:can't|cannot|can\s+not)\s+afford\b)"),
     rule("that's too much",
-         "budget|price|limit / too & expensive|pricey|costly|late|early|long|much|high|far"
-         " / afford / more|not & than|what & pay|spend|want|wanted|hoped|planned",
-         r"^(?:(?:hm+|oh|well|sorry|unfortunately|no|ok|okay|thanks|i\s+think)[,.!]*\s+)*(?:(?:that|this|it)"
-         r"(?:'s|\s+is|'d\s+be|\s+would\s+be|\s+seems|\s+sounds|\s+looks)\s+(?:[\w-]+\s+){0,4}?"
-         r"(?:(?:over|above|out\s+of|outside|beyond)\s+(?:of\s+)?(?:my|our)\s+(?:budget|price\s+range|limit)\b"
-         r"|(?:higher|more)\s+than\s+(?:my|our)\s+(?:budget|price\s+range|limit)\b"
-         r"|too\s+(?:expensive|pricey|costly|late|early|long|much|high|far)\b"
-         r"|(?:more\s+than|not\s+what)\s+(?:i|we)\s+(?:can\s+(?:pay|spend|afford)|want(?:ed)?|hoped|planned)\b)|(?:i|we)\s+(?:can't|cannot|can\s+not)\s+afford\b)"),
+         "too & expensive|pricey|costly|late|early|long|much|high|far"
+         " / more|not & than|what & want|wanted|hoped|planned",
+         _OPENS + rf"{_IT_IS}(?:too\s+(?:expensive|pricey|costly|late|early|long|much|high|far)\b"
+         r"|(?:more\s+than|not\s+what)\s+(?:i|we)\s+(?:want(?:ed)?|hoped|planned)\b)"),
 )  # fmt: skip
 """Says that what was put forward costs too much, of whatever kind."""
 _PLAIN_NO: Final = in_lower_case(
@@ -194,9 +198,8 @@ def denial_in_words(sentence: Sentence, *, after_denial: bool, question: str | N
 
 
 def _declines(sentence: Sentence, question: str) -> bool:
-    if not DECLINES.first(sentence.low, sentence.candidates):
-        return False
-    return proposes(question) and not invites_more(question)
+    name = DECLINES.first(sentence.low, sentence.candidates)
+    return name == _ABOVE or (name is not None and proposes(question) and not invites_more(question))
 
 
 def _refuses(sentence: Sentence, question: str) -> bool:
