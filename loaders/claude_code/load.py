@@ -18,6 +18,7 @@ from ctxview.loaders.claude_code.lane import Lane
 from ctxview.loaders.claude_code.lanes import FORMAT, Lanes, is_sub_agents
 from ctxview.loaders.claude_code.lines import Node, fingerprints, node_of
 from ctxview.loaders.claude_code.thinking import keeps_thinking
+from ctxview.loaders.claude_code.queue import Queue
 from ctxview.loaders.claude_code.titles import Titles
 from ctxview.loaders.claude_code.tree import Tree
 from ctxview.loaders.claude_code.usage import merge_usage
@@ -78,6 +79,7 @@ class _Reader:
         self._tree = Tree()
         self._lanes = Lanes(file.name, self._tree, shared.sessions, shared.agents, shared.calls)
         self._titles = Titles()
+        self._queue = Queue()
         self._starts_inside: bool | None = None
         """Whether the file's first line answers one that is not in it; None before that line."""
         self._newest_line = 0
@@ -118,6 +120,7 @@ class _Reader:
             yield Record(self._name, number, "unknown", f"json {type(value).__name__}")
             return
         kind = as_str(value.get("type"))
+        self._queue.see(kind, value, number)
         if kind not in CONVERSATION:
             self._titles.see(kind, value)
             yield Record(self._name, number, "known" if kind in KNOWN_TYPES else "unknown", kind or "no type")
@@ -296,6 +299,10 @@ class _Reader:
         self._last_at = at or self._last_at
 
     def _last_words(self) -> Iterator[Event]:
+        session = self._lanes.main.session if self._lanes.main else None
+        for line in self._queue.unseen():
+            reason = "words that were queued here left the queue, and no line shows them sent: windows may lack them"
+            yield Issue(self._name, line, None, "warning", reason, session)
         if self._back_in_time is not None:
             first, count = self._back_in_time
             lines = "a line is" if count == 1 else f"{count} lines are"

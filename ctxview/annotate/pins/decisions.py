@@ -152,7 +152,7 @@ CHOOSES: Final = Table(
           rf"\b(?:i|we)\s+need\s+to\s+(?:{_WISHES})\b(?!\s+(?:(?:it|them|this|that)\s+)?(?:because|due|since)\b)"),
     order("let's move on to …", f"move on to & let's|lets & {_DOING}",
           rf"\b(?:let's|lets)\s+move\s+on\s+to\s+(?:{_DOING})\b"),
-    rule("… that I want to …", "that i & want to|need to|would like to|i'd like to",
+    rule("… that I want to …", "that i|that we & want to|need to|would like to|i'd like to",
          rf"\bthat\s+(?:i|we)(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\s+to\s+(?:{_WISHES})\b"),
 )  # fmt: skip
 """What a person chooses, in answer to a question: without one it is a wish or a task."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .sessions import Writer, opened, text
+from .sessions import Line, Writer, opened, text
 
 IDE = "<ide_opened_file>The user opened the file /x in the IDE.</ide_opened_file>"
 
@@ -74,3 +74,29 @@ def test_a_later_line_that_counts_only_its_output_keeps_the_prompt(tmp_path: Pat
     lines += [w.answer("a2", "a1", "more", usage={"output_tokens": 50}, of="m")]
     with opened(tmp_path / "s.jsonl", lines) as trace:
         assert [(turn.recorded, turn.output) for turn in trace.view().turns] == [(110, 50)]
+
+
+def _queue(operation: str, **more: str) -> Line:
+    return {"type": "queue-operation", "operation": operation, **more}
+
+
+def _warned(tmp_path: Path, *lines: Line) -> list[int]:
+    with opened(tmp_path / "s.jsonl", lines) as trace:
+        return [issue.line for issue in trace.issues if "queued" in issue.reason]
+
+
+def test_queued_words_that_no_line_shows_sent_are_told(tmp_path: Path):
+    """Some versions take them off the queue, give them to the model and log nothing more."""
+    w = Writer()
+    notice = _queue("enqueue", content="<task-notification>x</task-notification>")
+    lines = [w.user("u1", None), w.answer("a1", "u1"), notice, _queue("enqueue", content='say "now"'), _queue("remove")]
+    assert _warned(tmp_path, *lines, w.answer("a2", "a1")) == [4]
+
+
+@pytest.mark.parametrize("operation", ["dequeue", "remove"])
+def test_queued_words_that_were_sent_or_taken_back_are_not(tmp_path: Path, operation: str):
+    w = Writer()
+    words = 'say "now"'
+    sent = [w.user("u1", None), _queue("enqueue", content=words), _queue(operation), w.user("u2", "u1", words)]
+    back = [_queue("enqueue", content="wait"), _queue("popAll", content="wait"), _queue("dequeue")]
+    assert _warned(tmp_path, *sent, *back, w.answer("a1", "u2")) == []
