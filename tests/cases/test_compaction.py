@@ -112,14 +112,9 @@ def _changed(tmp_path: Path, name: str, *swaps: tuple[str, str], order: tuple[in
     return path
 
 
-def test_c03_the_rule_is_lost_at_request_3() -> None:
-    with opened("C03.jsonl") as trace:
-        assert _rule_lost_at(trace.view()) == [3]
-
-
-def test_c03_a_rule_that_comes_back_right_behind_the_cut_is_not_lost(tmp_path: Path) -> None:
-    """The client puts the memory file in again before the next request: the model saw it in every window."""
-    again = _changed(
+def _put_in_again(tmp_path: Path) -> Path:
+    """The case with the memory file right behind the cut: line 8 of the file."""
+    return _changed(
         tmp_path,
         "C03.jsonl",
         ('"uuid":"p2","parentUuid":"r3"', '"uuid":"p2","parentUuid":"s1"'),
@@ -127,6 +122,16 @@ def test_c03_a_rule_that_comes_back_right_behind_the_cut_is_not_lost(tmp_path: P
         ('"uuid":"a4","parentUuid":"p2"', '"uuid":"a4","parentUuid":"r3"'),
         order=(0, 1, 2, 3, 4, 5, 6, 10, 7, 8, 9, 11),
     )
+
+
+def test_c03_the_rule_is_lost_at_request_3() -> None:
+    with opened("C03.jsonl") as trace:
+        assert _rule_lost_at(trace.view()) == [3]
+
+
+def test_c03_a_rule_that_comes_back_right_behind_the_cut_is_not_lost(tmp_path: Path) -> None:
+    """The client puts the memory file in again before the next request: the model saw it in every window."""
+    again = _put_in_again(tmp_path)
     with open_trace([str(again)]) as trace:
         assert _rule_lost_at(trace.view()) == []
 
@@ -155,14 +160,7 @@ def test_c01_diff_names_the_source_of_each_size() -> None:
 
 def test_c03_a_rule_that_stands_in_another_text_is_not_lost(tmp_path: Path) -> None:
     """A client that puts a file in again may write something around it: the rule's words are what counts."""
-    again = _changed(
-        tmp_path,
-        "C03.jsonl",
-        ('"uuid":"p2","parentUuid":"r3"', '"uuid":"p2","parentUuid":"s1"'),
-        ('"uuid":"u3","parentUuid":"s1"', '"uuid":"u3","parentUuid":"p2"'),
-        ('"uuid":"a4","parentUuid":"p2"', '"uuid":"a4","parentUuid":"r3"'),
-        order=(0, 1, 2, 3, 4, 5, 6, 10, 7, 8, 9, 11),
-    )
+    again = _put_in_again(tmp_path)
     lines = again.read_text(encoding="utf-8").splitlines()
     lines[7] = lines[7].replace(RULE, f"Read again after the cut.\\n\\n{RULE}")
     again.write_text("\n".join(lines) + "\n", encoding="utf-8")
