@@ -17,8 +17,8 @@ from ctxview.loaders.claude_code.kinds import CONVERSATION, KNOWN_SYSTEM, KNOWN_
 from ctxview.loaders.claude_code.lane import Lane
 from ctxview.loaders.claude_code.lanes import FORMAT, Lanes, is_sub_agents
 from ctxview.loaders.claude_code.lines import Node, fingerprints, node_of
-from ctxview.loaders.claude_code.thinking import keeps_thinking
 from ctxview.loaders.claude_code.queue import Queue
+from ctxview.loaders.claude_code.thinking import keeps_thinking
 from ctxview.loaders.claude_code.titles import Titles
 from ctxview.loaders.claude_code.tree import Tree
 from ctxview.loaders.claude_code.usage import merge_usage
