@@ -65,11 +65,14 @@ def ledger_report(scene: Scene, noted: Noted, focus: Focus) -> Report:
         lines += [ReportLine([(shown(noted.trouble, 300), "bad")]), ReportLine([])]
     if not noted.states and not noted.later:
         return Report("≡ Ledger", [*lines, *(ReportLine([(words, "dim")]) for words in _EMPTY)])
-    lines += [ReportLine([(WORTH, "warn")]), ReportLine([(_STRICT, "dim")]), ReportLine([])]
+    checks = bool(noted.later) or any(not state.row.status for state in noted.states)
+    if checks:
+        lines += [ReportLine([(WORTH, "warn")]), ReportLine([(_STRICT, "dim")]), ReportLine([])]
     if not noted.states:
         lines.append(ReportLine([(f"nothing noted yet; {noted.later:,} rows come later", "dim")]))
         return Report(title, lines)
-    heads = f"{'':5}{'coarse':<14}{'strict':<17}{'noted':>6}{'age':>5}  {'lives in':<9}value"
+    columns = f"{'coarse':<14}{'strict':<17}" if checks else f"{'status':<31}"
+    heads = f"{'':5}{columns}{'noted':>6}{'age':>5}  {'lives in':<9}{'value' if checks else ''}"
     lines.append(ReportLine([(heads, "dim")]))
     at = len(lines)
     for state in noted.states:
@@ -112,7 +115,7 @@ def _row(scene: Scene, state: RowState, focus: Focus) -> list[ReportLine]:
         (right(noted, 6), "text"),
         (right(age, 5), "text"),
         (f"  {fit(state.tier or 'unseen', 9)}", "text" if state.tier else "dim"),
-        (shown(row.value, 200) or ("item of work" if work else "no value"), "accent" if row.value else "dim"),
+        (shown(row.value, 200) or ("" if work else "no value"), "accent" if row.value else "dim"),
     ]
     below: Words = [(" " * 5, "dim"), (shown(row.finding, 300), "text")]
     if row.source:

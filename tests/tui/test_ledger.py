@@ -75,3 +75,4 @@ async def test_items_of_work_show_their_status(tmp_path):
         assert "☐ pending" in s.text()
         assert "Ship it" in s.text()
         assert "by the end" not in s.text()
+        assert "encoded" not in s.text()  # nothing of it is looked for in a text
