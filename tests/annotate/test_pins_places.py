@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -408,3 +409,17 @@ def test_a_plan_that_a_program_passes_on_is_a_list_of_work():
         ("workflow", "Close the depot")
     ]
     assert not TaskList().see(block("tool_call", "await tools.exec_command({cmd: 'ls'})", tool="exec", call="c2"), 0, 1)
+
+
+def test_each_list_under_a_heading_that_stands_twice_binds():
+    text = "## Never\n- sell a depot\n\nBooks:\n- are open\n\n## Never\n- burn a book\n"
+    found = pins_of(block("system", text))
+    assert [p.quote for p in found if p.kind == "constraint"] == ["sell a depot", "burn a book"]
+
+
+def test_headings_without_end_do_not_read_the_text_again_each():
+    """Processor time, with twenty times what it takes to spare: reading on to the end each time took ninety."""
+    text = "Never:\n" * 28_000
+    start = time.process_time()
+    pins_of(block("system", text))
+    assert time.process_time() - start < 9

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from ctxview.model import Evidence, PinKind
 
 QUOTE_CHARS: Final = 200
-_MOST_PER_BLOCK: Final = 200
+MOST_PER_BLOCK: Final = 200
 """Pins of one block: a hostile text must not fill memory with them."""
 
 
@@ -29,4 +29,4 @@ def distinct(found: Iterable[Found]) -> list[Found]:
     firsts: dict[tuple[str, str], Found] = {}
     for one in found:
         firsts.setdefault((one.kind, one.quote), one)
-    return list(firsts.values())[:_MOST_PER_BLOCK]
+    return list(firsts.values())[:MOST_PER_BLOCK]

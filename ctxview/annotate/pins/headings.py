@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from ctxview.annotate.patterns import in_lower_case, lazy
@@ -18,25 +19,37 @@ _BINDS: Final = in_lower_case(
 _ITEM: Final = lazy(r"([ \t]*)(?:[-*•]|\d{1,3}[.)])[ \t]+(\S.*)")
 
 
-def items_under(sentence: Sentence, text: str) -> list[Found]:
-    """The items of the list under `sentence`, if that is a heading of such a kind in `text`; else none."""
+def items_under(sentence: Sentence, text: str, start: int) -> tuple[list[Found], int]:
+    """The items of the list under `sentence`, if that is a heading of such a kind in `text`, and where they end; else
+    none and `start`, from where on it is looked for."""
     heading = sentence.text
     if len(heading) > LONGEST or heading[-1] in ".!?" or not _BINDS.match(sentence.low):
-        return []
-    at = text.find(heading)
+        return [], start
+    at = text.find(heading, start)
     while at >= 0 and text[text.rfind("\n", 0, at) + 1 : at].strip(" \t#*"):
         at = text.find(heading, at + 1)
     if at < 0:
-        return []
+        return [], start
     name = f"lays down: an item under «{heading.strip('*:# ')}»"
     found: list[Found] = []
     indent: str | None = None
-    for line in text[at + len(heading) :].lstrip("#*: \t").split("\n"):
+    end = at + len(heading)
+    for line in _lines(text, end):
         item = _ITEM.match(line)
         if item is not None and indent is None:
             indent = item[1]
         if item is not None and item[1] == indent:
             found.append(Found("constraint", name, shorten(item[2].strip())))
-        elif line.strip() and (indent is None or len(line) - len(line.lstrip()) <= len(indent)):
+        elif line.strip("#*: \t") and (indent is None or len(line) - len(line.lstrip()) <= len(indent)):
             break
-    return found
+        end += len(line) + 1
+    return found, min(end, len(text))
+
+
+def _lines(text: str, start: int) -> Iterator[str]:
+    """The lines from `start` on, one at a time: most lists are short."""
+    while start <= len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1

@@ -9,7 +9,7 @@ from ctxview.annotate.pins.approvals import approval_in_words, yes_with_a_condit
 from ctxview.annotate.pins.constraints import constraint
 from ctxview.annotate.pins.decisions import answer, choice, decision, wanted
 from ctxview.annotate.pins.denials import denial_in_words
-from ctxview.annotate.pins.found import Found, distinct, shorten
+from ctxview.annotate.pins.found import MOST_PER_BLOCK, Found, distinct, shorten
 from ctxview.annotate.pins.headings import LONGEST, items_under
 from ctxview.annotate.pins.matching import Table
 from ctxview.annotate.pins.preferences import preference
@@ -84,11 +84,13 @@ def read_standing(text: str, tables: tuple[Table, ...]) -> tuple[Found, ...]:
     `tables`: of the rules that are not read in all texts, those that are read in this one."""
     found: list[Found] = []
     items: list[Found] = []
+    read = 0
     for sentence in sentences_that_match(text, STANDING):
-        listed = items_under(sentence, text) if len(sentence.text) <= LONGEST else None
-        if listed:
-            items += listed
-            continue
+        if len(sentence.text) <= LONGEST and len(items) < MOST_PER_BLOCK:
+            listed, read = items_under(sentence, text, read)
+            if listed:
+                items += listed
+                continue
         pin = constraint(sentence, tables) or preference(sentence)
         if pin is not None:
             found.append(pin)
