@@ -1,7 +1,8 @@
 """How a run of the command line ends before its time: by a signal, in an orderly way, and with the shell's exit code.
 
 It prevents SIGTERM and SIGHUP from leaving temporary folders and half-built databases behind: they unwind the program
-as Ctrl-C does.
+as Ctrl-C does. And it prevents any of them from breaking into the start of a compiled library, which aborts the process
+with a traceback of its own: the signal comes again a moment later.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import os
 import signal
 import sys
 import threading
+from importlib.machinery import ExtensionFileLoader
 from types import FrameType
 from typing import Final, NoReturn
 
 _AGAIN: Final = 3.0
 """Seconds after which a signal is raised again: Python drops what is raised inside its own callbacks."""
+_A_MOMENT: Final = 0.05
+"""Seconds between two looks whether a compiled library has started."""
 _WORDS_OF_DUCKDB: Final = "Query interrupted"
 """What DuckDB makes of an exception that a signal raises while it works."""
 
@@ -36,11 +40,35 @@ def hear_signals() -> None:
 
 _heard: list[tuple[int, threading.Timer]] = []
 _interrupts: list[int] = []
+_held: set[int] = set()
 
 
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+def _interrupt(number: int, frame: FrameType | None) -> None:
     _interrupts.append(number)
-    raise KeyboardInterrupt
+    if not _holds_back(number, frame):
+        raise KeyboardInterrupt
+
+
+def _holds_back(number: int, frame: FrameType | None) -> bool:
+    """Whether a compiled library is starting, which no exception may leave; then the signal will come again."""
+    while frame is not None and not isinstance(frame.f_locals.get("self"), ExtensionFileLoader):
+        frame = frame.f_back
+    if frame is None:
+        return False
+    if number not in _held:
+        _held.add(number)
+        again = threading.Timer(_A_MOMENT, _raise_again, (number,))
+        again.daemon = True
+        again.start()
+    return True
+
+
+def _raise_again(number: int) -> None:
+    _held.discard(number)
+    if os.name == "posix":
+        os.kill(os.getpid(), number)  # reaches the main thread even where that waits for a file
+    else:
+        signal.raise_signal(number)  # there, os.kill would end the process outright
 
 
 def is_interrupted() -> bool:
@@ -48,7 +76,9 @@ def is_interrupted() -> bool:
     return bool(_interrupts)
 
 
-def _end(number: int, frame: FrameType | None) -> NoReturn:
+def _end(number: int, frame: FrameType | None) -> None:
+    if _holds_back(number, frame):
+        return
     again = threading.Timer(_AGAIN, os.kill, (os.getpid(), number))
     again.daemon = True
     again.start()

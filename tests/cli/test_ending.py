@@ -70,6 +70,36 @@ def test_a_caller_without_an_answer_to_that_waits_until_it_is_done(monkeypatch: 
         assert trace.store.ask("select 1").rows == ((1,),)
 
 
+_SIGNALLED_IN_THE_MIDST = """
+import enum, os, signal, sys
+from ctxview.cli.ending import Ended, hear_signals
+
+hear_signals()
+make = enum.EnumType.__new__
+
+def make_and_signal(*args, **kwargs):
+    os.kill(os.getpid(), int(sys.argv[1]))
+    return make(*args, **kwargs)
+
+enum.EnumType.__new__ = make_and_signal  # DuckDB's library makes enums of Python's while it starts
+try:
+    import _duckdb
+    import time
+    time.sleep(30)
+except (Ended, KeyboardInterrupt) as end:
+    print(type(end).__name__, "_duckdb" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no way to send itself a signal that Python hears")
+@pytest.mark.parametrize(("name", "raised"), [("SIGINT", "KeyboardInterrupt"), ("SIGTERM", "Ended")])
+def test_a_signal_waits_until_a_compiled_library_has_started(name: str, raised: str) -> None:
+    """An exception in the midst of that aborts the process, with a traceback that is not Python's."""
+    command = [sys.executable, "-c", _SIGNALLED_IN_THE_MIDST, str(int(getattr(signal, name)))]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, preexec_fn=_hear_signals)
+    assert (process.returncode, process.stdout.split(), process.stderr) == (0, [raised, "True"], "")
+
+
 @pytest.mark.parametrize("args", [("sql", "select 1"), ("info",)])
 def test_an_empty_name_for_the_database_is_refused(args: tuple[str, ...], tmp_path: Path) -> None:
     process = _start(tmp_path, *args, str(sample_path("refund")), "--db", "")
