@@ -66,6 +66,7 @@ def test_reading_only_where_key_words_stand_finds_all_pins(text: str, said: str,
 
     def found() -> tuple[Pin, ...]:
         reading.read_standing.cache_clear()
+        reading.standing_pins.cache_clear()
         return pins_of(*blocks)
 
     with_keys = found()

@@ -48,10 +48,9 @@ _EXIT_TAIL: Final = lazy(
 _CWD_TAIL: Final = lazy(r"\[Current working directory: ([^\n]+)\]")
 _CWD_RESET: Final = lazy(r"\n?Shell cwd was reset to ([^\n]+)\s*\Z")
 _RETURNCODE: Final = lazy(
-    r"\s*<returncode>(-?\d+)</returncode>\s*(?:<warning>.*?</warning>\s*)?(?:<output(?:_head)?>\n?)?(.*?)"
-    r"(?:</output(?:_tail)?>\s*)?\Z",
-    re.DOTALL,
+    r"\s*<returncode>(-?\d+)</returncode>\s*(?:<warning>.*?</warning>\s*)?(?:<output(?:_head)?>\n?)?", re.DOTALL
 )
+_OUTPUT_ENDS: Final = ("</output>", "</output_tail>")
 _HEAD_END: Final = "\n</output_head>"
 _CLEARED: Final = (
     "[cleared]",
@@ -197,7 +196,11 @@ def _unwrapped(text: str) -> Payload:
         code = _EXIT_HEAD.match(head)
         return Payload(rest, int(code[1]) if code else None)
     if "<returncode>" in text[:_HEAD_CHARS] and (match := _RETURNCODE.match(text)):
-        return Payload(match[2].replace(_HEAD_END, "", 1), int(match[1]))
+        body = text[match.end() :]
+        ended = body.rstrip()
+        if ended.endswith(_OUTPUT_ENDS):
+            body = ended[: ended.rindex("</output")]
+        return Payload(body.replace(_HEAD_END, "", 1), int(match[1]))
     tail = max(0, len(text) - _TAIL_CHARS)
     if text.endswith("]") and (match := _EXIT_TAIL.search(text, tail)):
         cwd = _CWD_TAIL.search(text, tail)

@@ -18,7 +18,7 @@ from ctxview.annotate.pins.denials import REFUSED, denial_of_note, denial_of_res
 from ctxview.annotate.pins.found import Found, distinct, shorten
 from ctxview.annotate.pins.matching import Table
 from ctxview.annotate.pins.questions import REMARK, question_of_agent, question_of_person
-from ctxview.annotate.pins.reading import Before, read_spoken, read_standing
+from ctxview.annotate.pins.reading import Before, read_spoken, standing_pins
 from ctxview.annotate.pins.rules import DEFAULT, PRIORITY, PinRules
 from ctxview.annotate.pins.sentences import Sentence, sentences
 from ctxview.annotate.pins.standing import (
@@ -39,7 +39,7 @@ from ctxview.annotate.pins.standing import (
 from ctxview.annotate.pins.summaries import how_to_go_on, is_condensed, pending_tasks
 from ctxview.annotate.pins.tasks import TaskList
 from ctxview.annotate.pins.vocabulary import SPOKEN
-from ctxview.model import NEVER, Block, Evidence, Pin
+from ctxview.model import Block, Evidence, Pin
 
 _REPORT_CHARS: Final = 2_000
 _PLAN_TOOLS: Final = frozenset({"ExitPlanMode", "exit_plan_mode", "plan_exit"})
@@ -350,12 +350,8 @@ class PinFinder:
 
     def _stands(self, text: str, n: int, turn: int, *tables: Table) -> None:
         """Standing text: pins are what it lays down, the same ones in every session that has it."""
-        has, since = self._rules.has, turn + 1
-        self._pins += [
-            Pin(n, kind, evidence, rule, since, NEVER, PRIORITY[kind], quote)
-            for kind, rule, quote, evidence in read_standing(text, tables)
-            if has(kind)
-        ]
+        has = self._rules.has
+        self._pins += [pin for pin in standing_pins(text, tables, n, turn + 1) if has(pin.kind)]
 
     def _add(self, found: Found, n: int, turn: int) -> int | None:
         """The index of the new pin; None when its kind is switched off."""

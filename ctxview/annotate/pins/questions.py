@@ -52,7 +52,7 @@ def question_of_agent(text: str) -> Found | None:
         return None if offers else Found("question", "the agent ends with a question", shorten(last.text))
     if _ASKS_TO_CONFIRM.search(last.low) and not _POLITE.search(last.low):
         return Found("question", "the agent asks to be told", shorten(last.text))
-    before = next(ending, None)
+    before = next(ending, None) if mark or "？" in tail else None
     if before is not None and before.asks and len(last.text) < 200 and not _ANSWERS_IT.match(last.low):
         return Found("question", REMARK, shorten(before.text))
     return None

@@ -14,9 +14,10 @@ from ctxview.annotate.pins.headings import LONGEST, items_under
 from ctxview.annotate.pins.matching import Table
 from ctxview.annotate.pins.preferences import preference
 from ctxview.annotate.pins.questions import marked_question
-from ctxview.annotate.pins.rules import Phrase
+from ctxview.annotate.pins.rules import PRIORITY, Phrase
 from ctxview.annotate.pins.sentences import Sentence, sentences_that_match
 from ctxview.annotate.pins.vocabulary import LAYS_DOWN, STANDING
+from ctxview.model import Pin
 
 _FEW_CHARS: Final = 12
 """Of a sentence that only opens an answer (`Sure!`)."""
@@ -98,3 +99,12 @@ def read_standing(text: str, tables: tuple[Table, ...]) -> tuple[Found, ...]:
         known = [one.quote for one in found]
         found += [item for item in items if not any(quote in item.quote for quote in known)]
     return tuple(distinct(found))
+
+
+@lru_cache(maxsize=32)
+def standing_pins(text: str, tables: tuple[Table, ...], n: int, since: int) -> tuple[Pin, ...]:
+    """What standing text lays down, as pins of block `n`: sessions that start with the same text share them."""
+    return tuple(
+        Pin(n, kind, evidence, rule, since, priority=PRIORITY[kind], quote=quote)
+        for kind, rule, quote, evidence in read_standing(text, tables)
+    )
