@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from pin_blocks import agent, block, call, kinds_of, person, pins_of, result
@@ -396,9 +397,44 @@ def test_standing_texts_lay_down_rules_too():
 
 
 @pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Trace each parcel before reporting.", {"constraint"}),
+        ("Please count the parcels before closing the depot.", {"constraint"}),
+        ("Before closing it I counted the parcels.", set()),
+        ("The clerk used to count the parcels before closing.", set()),
+        ("Append exactly one table at the end.", {"constraint"}),
+        ("There is exactly one table.", set()),
+        ("Return CLEAN if no parcel is lost.", {"preference"}),
+        ("Report what you find ordered by weight, each with its number.", {"preference"}),
+        ("Return the parcel to Kiel.", set()),
+        ("I'm hoping for a voucher.", {"preference"}),
+        ("I'm hoping you are well.", set()),
+    ],
+)
+def test_orders_about_when_and_how_often_and_what_is_returned(text: str, kinds: set[str]):
+    assert {p.kind for p in pins_of(GOAL, agent("Done."), person(text)) if p.block == 2} == kinds
+
+
+def test_what_codex_lets_the_agent_do():
+    note = block(
+        "note",
+        "<permissions instructions>\n`sandbox_mode` is `read-only`: The sandbox only permits reading files. "
+        "Network access is restricted.\n## Approved command prefixes\n"
+        'The following prefix rules have already been approved: - ["git", "log"]\n- ["make", "test"]\n\n'
+        " The writable root is /p.",
+    )
+    pins = [(p.kind, p.quote) for p in pins_of(replace(note, role="system"))]
+    assert ("constraint", "`sandbox_mode` is `read-only`: The sandbox only permits reading files.") in pins
+    assert ("constraint", "Network access is restricted.") in pins
+    approved = 'The following prefix rules have already been approved: - ["git", "log"] - ["make", "test"]'
+    assert ("approval", approved) in pins
+
+
+@pytest.mark.parametrize(
     "text",
     [
-        "Announce the move before closing a depot.",
+        "Announce the move before the depot closes.",
         "When a code is unclear, ask before guessing.",
         "Use one table rather than copying rows.",
         "When a depot is missing, ask instead of guessing.",
@@ -469,7 +505,7 @@ def test_results_and_thinking_lay_down_nothing():
         ("I'd like to know the price.", False),
         ("I'll try to find the number.", False),
         ("The parcel I'd like to cancel is number 12.", False),
-        ("It is one parcel. It is for Kiel. Then I'd like to pay by card.", False),
+        ("It is one parcel. It is for Kiel. I'd like to add another one.", True),
         ("I'll be using the slow lane.", True),
         ("I think I'll take the slow lane.", True),
         ("I need to change the lane.", True),
@@ -479,10 +515,10 @@ def test_results_and_thinking_lay_down_nothing():
         ("Let's move on to the weather.", False),
     ],
 )
-def test_a_choice_in_reply_to_a_question_decides(text: str, decides: bool):
-    asked = agent("Please let me know which lane the parcel takes.")
-    assert ("decision" in kinds_of(GOAL, asked, person(text))) == decides
-    assert "decision" not in kinds_of(GOAL, agent("The parcel left."), person("I'd like to book the second depot."))
+def test_a_choice_decides_once_the_agent_has_spoken(text: str, decides: bool):
+    for said_before in ("Please let me know which lane the parcel takes.", "The parcel left."):
+        assert ("decision" in kinds_of(GOAL, agent(said_before), person(text))) == decides
+    assert "decision" not in kinds_of(person("I'd like to book the second depot."))
 
 
 def test_an_answer_in_a_script_that_the_rules_cannot_read_is_the_decision():
@@ -573,7 +609,7 @@ def test_a_question_stays_one_with_a_file_named_below_it():
         ("Let's get back to booking that flight.", []),
         ("Let's look into one-stop options.", []),
         ("Actually, it looks like the second one is a bus.", []),
-        ("Option 3 is close, but it's above my budget.", []),
+        ("Option 3 is close, but it's above my budget.", ["denial"]),
         ("Option 3 please, with the window.", ["decision"]),
         ("Just do it.", ["decision"]),
         ("continue until all are done", ["approval"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from ctxview.annotate.patterns import in_lower_case, lazy
@@ -20,6 +21,7 @@ _STATED: Final = (
     "Your plan has been approved",
 )
 _VERDICT: Final = lazy(r"^(?:APPROVED(?: by\b|:)|Approved by\b|approval granted\b)")
+_ALREADY: Final = lazy(r"^[^\n]*\bha(?:s|ve) already been approved:?(?:[ \t]*\n?[ \t]*- [^\n]+)+", re.MULTILINE)
 _LONGEST_WORDS: Final = 30
 
 _YES: Final = in_lower_case(
@@ -64,8 +66,9 @@ _STRONG: Final = rule(
     "approved|approve|go ahead|lgtm|ship it|confirm|confirmed|merge it|happy to proceed|good to go|works for me"
     "|that works|let's go|like to proceed|can proceed|let's proceed|makes sense|go for it|all good|it's good"
     "|this is good / please & proceed|continue / you & may|can & go|proceed|merge|push|deploy|continue"
-    " / sounds|look|looks & good|great|fine|perfect / that's & fine|acceptable",
-    r"\b(?:(?:is|are|plan|that's|it's|fully) approved|I approve|go ahead|lgtm|ship it|I confirm|confirmed"
+    " / i & accept / sounds|look|looks & good|great|fine|perfect / that's & fine|acceptable",
+    r"\b(?:(?:is|are|plan|that's|it's|fully) approved|I approve"
+    r"|I(?:'ll| will|'d like to| would like to)? accept(?! that\b)|go ahead|lgtm|ship it|I confirm|confirmed"
     r"|please (?:proceed|continue|confirm and)|you (?:may|can) (?:go ahead|proceed|merge|push|deploy|continue)"
     r"|sounds (?:good|great|fine|perfect)|looks? (?:good|great|fine|perfect)|merge it|happy to proceed|good to go"
     r"|(?:looks|sounds) like a (?:good|great) (?:idea|plan)"
@@ -97,6 +100,13 @@ def approval_of_result(block: Block) -> Found | None:
     if _VERDICT.match(head):
         return Found("approval", "the result is a verdict", shorten(" ".join(head.split())))
     return None
+
+
+def approvals_in_note(text: str) -> Found | None:
+    """The commands that a client says the person approved earlier (Codex' prefix rules)."""
+    found = _ALREADY.search(text) if "already been approved" in text else None
+    words = " ".join(found[0].split()) if found else ""
+    return Found("approval", "the client names what was approved", shorten(words), "stated") if words else None
 
 
 def approval_in_words(

@@ -33,16 +33,22 @@ _CHANGING: Final = (
 )
 
 _TASKS: Final = (
-    r"a(?:dd|nnounce|pply|sk)|b(?:ook|uild)|c(?:hange|heck|lose|ommit|omplete|onfirm|onsult|reate)"
-    r"|d(?:efine|elegate|elete|eploy|escribe|ocument)|e(?:dit|nsure|xplain|xplore)|f(?:etch|ill|ind|ix|ocus|ormat)"
-    r"|g(?:ather|et|ive)|i(?:dentify|nspect|nstall|nvestigate)|keep|l(?:ist|oad|ook)|m(?:ark|erge|ove)|n(?:ame|ote)"
-    r"|o(?:btain|pen|utput)|p(?:ass|ick|lace|lan|resent|ropose|rovide|ush|ut)"
-    r"|r(?:ead|ecord|efactor|egister|emove|ename|epeat|eplace|eport|equest|esearch|esolve|estart|eturn|eview|evise|ewrite|un)"
-    r"|s(?:ave|earch|end|et|how|kip|plit|tage|tart|tate|top|ummarise|ummarize)|t(?:ake|ell|est|hink|ransfer)"
-    r"|u(?:nderstand|pdate|se)|v(?:alidate|erify)|w(?:ait|rite)"
+    r"a(?:dd|nnounce|ppend|pply|sk|ttach)|b(?:ook|uild)"
+    r"|c(?:hange|heck|ite|lose|ommit|ompare|omplete|onfirm|onsult|ount|reate)"
+    r"|d(?:efine|elegate|elete|eploy|escribe|ocument)|e(?:dit|mit|nsure|xamine|xplain|xplore)"
+    r"|f(?:etch|ill|ind|ix|ocus|ormat)|g(?:ather|et|ive)|i(?:dentify|nclude|nsert|nspect|nstall|nvestigate)|keep"
+    r"|l(?:ist|oad|ook)|m(?:ark|erge|ove)|n(?:ame|ote)|o(?:btain|pen|utput)"
+    r"|p(?:ass|ick|lace|lan|resent|ropose|rovide|ush|ut)"
+    r"|r(?:ead|ecord|efactor|egister|emove|ename|epeat|eplace|eply|eport|eproduce|equest|esearch|esolve|espond|estart"
+    r"|eturn|eview|evise|ewrite|un)"
+    r"|s(?:ave|earch|end|et|how|kip|plit|tage|tart|tate|top|tudy|ubmit|ummarise|ummarize)"
+    r"|t(?:ake|ell|est|hink|race|ransfer)|u(?:nderstand|pdate|se)|v(?:alidate|erify)|w(?:ait|rap|rite)"
 )
 """Verbs that open an order, by their first letters: so few of them are tried at each place."""
 _ORDER: Final = in_lower_case(rf"(?<!can )\b(?!use\s+when\b)(?:{_TASKS})\b")
+
+_FIRST_ORDER: Final = in_lower_case(rf"^(?:(?:please|then|and|also|first|always)\s+)*(?:{_TASKS})\b")
+"""What a sentence opens with that is nothing but an order."""
 
 _WITHOUT: Final = rule(
     "without changing …", f"without & {_CHANGING}",
@@ -153,6 +159,8 @@ REQUIRES: Final = Table(
           r"|me\s+to\s+(?:confirm|approve|review|say|answer))\b"),
     ending("… before you …", "before you", _ORDER,
            r"before\s+you\s+(?!(?:know|leave|ask|wonder|came)\b)[a-z]"),
+    ending("… before …ing", "before", _FIRST_ORDER, r"before\s+[a-z]+ing\b"),
+    ending("… exactly one …", "exactly", _ORDER, r"exactly\s+(?:one|once|two|twice|three|\d+)\b"),
     ending("… until all …", "until & all|every|everything", _ORDER, r"until\s+(?:all|every|everything)\b"),
 )  # fmt: skip
 
@@ -189,12 +197,17 @@ STANDS: Final = Table(
          r"(?!(?:not|never|have|see|now|already|probably|work|get|notice|find|know|expect|feel|look|appear|receive)\b"
          r"|be\s+(?:able|fine|good|enough|a|an|the|ok|okay|aware|possible)\b)[a-z«]"),
     ending("… before …", "before", _ORDER,
-           r"before\s+(?<!as before\s)(?<!than before\s)(?<!immediately before\s)(?!(?:that|it|this)\b[.,]?$)[a-z«]"),
+           r"before\s+(?<!as before\s)(?<!than before\s)(?<!immediately before\s)(?!and\b|(?:that|it|this)\b[.,]?$)"
+           r"[a-z«]"),
     ending("… rather than …", "rather than|instead of", _ORDER, r"(?:rather\s+than|instead\s+of)\s+[a-z«]"),
     rule("… requires approval", "require|requires|need|needs & approval|permission|confirmation|consent|authorization",
          _SUBJECT + r"(?:requires?|needs?)\s+(?:(?!(?:if|when|to|no|not)\b)[\w'-]+\s+){0,3}?"
          r"(?:approval|permission|confirmation|consent|authorization)\b"),
     _IF,
+    rule("… only permits …", "only & permits|permit|allows|allow|accepts|accept",
+         r"(?<!\bif )\b(?!i\b|we\b)[a-z«…»_-]+\s+only\s+(?:permits?|allows?|accepts?)\s+[a-z«]"),
+    rule("access is restricted", "access & restricted|disabled|denied",
+         r"\baccess\s+(?:to\s+[\w«…» -]{1,40}\s+)?is\s+(?:restricted|disabled|denied)\b"),
     rule("only one … per …", "only & per",
          r"\bonly\s+(?:one|1|a\s+single)\b[^.;]{0,40}?\bper\b"),
     rule("… only for …", "only for|only on|only in|only with|only after|only once|only at",

@@ -155,7 +155,7 @@ CHOOSES: Final = Table(
     rule("… that I want to …", "that i|that we & want to|need to|would like to|i'd like to",
          rf"\bthat\s+(?:i|we)(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\s+to\s+(?:{_WISHES})\b"),
 )  # fmt: skip
-"""What a person chooses, in answer to a question: without one it is a wish or a task."""
+"""What a person chooses, once the agent has said something: in the first message it is the goal."""
 WANTED: Final = Table(
     rule("I wanted …", "i wanted",
          _OPENING_WORDS + rf"i\s+(?:\w+ly\s+)?wanted\s+(?:to\s+(?!{_TALK})"
@@ -204,11 +204,12 @@ def answer(sentence: Sentence) -> Found | None:
     return Found("decision", "answers the agent's question", shorten(sentence.text))
 
 
-def choice(sentence: Sentence) -> Found | None:
-    """What the person chooses, books, changes or pays, said in answer to a question."""
-    if sentence.asks or not CHOOSES.first(sentence.low, sentence.candidates):
+def choice(sentence: Sentence, *, asked: bool) -> Found | None:
+    """What the person chooses, books, changes or pays: said in answer to a question, or as the next thing to do."""
+    name = None if sentence.asks else CHOOSES.first(sentence.low, sentence.candidates)
+    if name is None:
         return None
-    return Found("decision", "answers the agent's question", shorten(sentence.text))
+    return Found("decision", "answers the agent's question" if asked else f"settles: {name}", shorten(sentence.text))
 
 
 def wanted(sentence: Sentence, reported: str) -> Found | None:

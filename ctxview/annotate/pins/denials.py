@@ -118,7 +118,9 @@ FLAT_NO: Final = Table(
 REFUSES: Final = Table(
     rule("no, …", "no|nope|nah", r"^(?:no|nope|nah)\b(?:[,.!;]|\s[-—–]|$)"),
 )  # fmt: skip
-_OPENS: Final = r"^(?:(?:hm+|oh|well|sorry|unfortunately|no|ok|okay|thanks|i\s+think)[,.!]*\s+)*"
+_OPENS: Final = (
+    r"^(?:[^.;:?!]{1,60},\s+but\s+)?(?:(?:hm+|oh|well|sorry|unfortunately|no|ok|okay|thanks|i\s+think)[,.!]*\s+)*"
+)
 _IT_IS: Final = r"(?:that|this|it)(?:'s|\s+is|'d\s+be|\s+would\s+be|\s+seems|\s+sounds|\s+looks)\s+(?:[\w-]+\s+){0,4}?"
 _ABOVE: Final = "more than I can pay"
 DECLINES: Final = Table(

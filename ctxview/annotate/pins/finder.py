@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from ctxview.annotate.pins.approvals import approval_of_result
+from ctxview.annotate.pins.approvals import approval_of_result, approvals_in_note
 from ctxview.annotate.pins.constraints import LIMITS, STANDS
 from ctxview.annotate.pins.decisions import agents_decision, answer_abroad, correction, option
 from ctxview.annotate.pins.denials import REFUSED, denial_of_note, denial_of_result
@@ -163,9 +163,7 @@ class PinFinder:
                 self._plan = self._add(found, n, turn)
         elif tool in _ASK_TOOLS:
             self._ask_call = block.call_id
-            self._asking = self._add(
-                Found("question", "asked with a tool", shorten(block.text), "stated"), n, turn
-            )
+            self._asking = self._add(Found("question", "asked with a tool", shorten(block.text), "stated"), n, turn)
             self._asked = ""
         self._follow_tasks(block, n, turn)
 
@@ -204,6 +202,9 @@ class PinFinder:
             self._add(Found("approval", "the client reports an approval", shorten(words), "stated"), n, turn)
         elif block.role == "system" or is_servers_instructions(block):
             self._add(Found("system", "the client's instructions", evidence="stated"), n, turn)
+            approved = approvals_in_note(block.text)
+            if approved is not None:
+                self._add(approved, n, turn)
             self._stands(without_offers(block.text), n, turn, STANDS)
         elif self._expands is not None and is_expansion(block):
             if self._expands:

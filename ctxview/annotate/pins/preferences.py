@@ -60,6 +60,14 @@ WISHES: Final = Table(
          "words|json & return|respond|reply|report|output|answer|summarise|summarize|give|provide|write",
          r"^(?:please\s+)?(?:return|respond|reply|report|output|answer|summari[sz]e|give|provide|write)\b.{0,120}?"
          r"\b\d+(?:\s*[-–]\s*\d+)?\s+words\b|^(?:please\s+)?(?:return|respond|reply|output|answer)\b.{0,60}\bjson\b"),
+    rule("return … if …",
+         "return|respond|reply|report|output|answer|say & if|when|unless|each|ordered|sorted|grouped|ranked",
+         r"^(?:please\s+)?(?:return|respond|reply|report|output|answer|say)\s+"
+         r"(?:(?:with\s+)?(?:only\s+)?(?:the\s+word\s+)?(?:«…»|[\w-]+)\s+(?:if|when|unless)\b"
+         r"|(?:\S+\s+){1,12}?(?:(?:and|with)\s+each|each\s+(?:with|as|on)|(?:ordered|sorted|grouped|ranked)\s+\w)\b)"),
+    rule("I'm hoping for …", "i'm hoping|i am hoping|we're hoping|we are hoping",
+         r"\b(?:i|we)(?:'m|\s+am|'re|\s+are)\s+(?:\w+ly\s+|still\s+)?hoping\s+(?:for"
+         r"|to\s+(?:get|keep|avoid|find|have|use|stay|receive))\b"),
     rule("in the style of", "in the style of", r"\bin the style of\b"),
     rule("ideally", "ideally", r"^(?:\w+[, ]+)?ideally\b|[,;(]\s*ideally\b"),
     rule("more important than …", "more important than",

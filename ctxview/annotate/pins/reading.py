@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from ctxview.annotate.pins.approvals import approval_in_words, yes_with_a_condition
 from ctxview.annotate.pins.constraints import constraint
@@ -18,11 +18,6 @@ from ctxview.annotate.pins.rules import PRIORITY, Phrase
 from ctxview.annotate.pins.sentences import Sentence, sentences_that_match
 from ctxview.annotate.pins.vocabulary import LAYS_DOWN, STANDING
 from ctxview.model import Pin
-
-_FEW_CHARS: Final = 12
-"""Of a sentence that only opens an answer (`Sure!`)."""
-_EARLY: Final = 2
-"""Sentences of a message that answer the agent's question directly."""
 
 
 class Before(NamedTuple):
@@ -41,9 +36,7 @@ class Before(NamedTuple):
 def read_spoken(split: list[Sentence], before: Before, phrases: tuple[Phrase, ...]) -> list[Found]:
     """What the person lays down. A sentence is one thing, except that a refusal in words is a constraint too."""
     said: list[Found] = []
-    early = 0  # sentences so far, those of a word or two not counted
     for sentence in split:
-        early += len(sentence.text) > _FEW_CHARS
         configured = next((p for p in phrases if p.pattern.search(sentence.text)), None) if phrases else None
         if configured is not None:
             said.append(Found(configured.kind, f"configured phrase {configured.text}", shorten(sentence.text)))
@@ -61,22 +54,24 @@ def read_spoken(split: list[Sentence], before: Before, phrases: tuple[Phrase, ..
             else None
         )
         if found is None and denial is None:
-            found = _reply(sentence, before, alone=len(split) == 1, early=early <= _EARLY)
+            found = _reply(sentence, before, alone=len(split) == 1)
         if found is not None:
             said.append(found)
     return said
 
 
-def _reply(sentence: Sentence, before: Before, *, alone: bool, early: bool) -> Found | None:
+def _reply(sentence: Sentence, before: Before, *, alone: bool) -> Found | None:
     """What only counts because of what the agent said before."""
     found = yes_with_a_condition(sentence, before.asked) or approval_in_words(
         sentence, question=before.asked, alone=alone, under_way=alone and before.under_way
     )
-    if found is None and before.asked is not None and early:
-        return (answer(sentence) if sentence.first else None) or choice(sentence)
-    if found is None and sentence.first:
-        return wanted(sentence, before.reported)
-    return found
+    if found is not None:
+        return found
+    if before.asked is not None:
+        return (answer(sentence) if sentence.first else None) or choice(sentence, asked=True)
+    if before.reported:
+        return (wanted(sentence, before.reported) if sentence.first else None) or choice(sentence, asked=False)
+    return None
 
 
 @lru_cache(maxsize=32)
