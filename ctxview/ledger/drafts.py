@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, Final
 
+from ctxview.annotate.observations.asks import commands_of, is_shell
 from ctxview.annotate.observations.patches import BEGIN, hunks_of
+from ctxview.annotate.observations.results import is_command_answer, shell_payload
+from ctxview.annotate.observations.shell import fenced_command
+from ctxview.ledger.commands import written_by
+from ctxview.model import BlockRow
 from ctxview.window import SessionView
 
 _DOCUMENTS: Final = frozenset({".md", ".markdown", ".txt", ".rst", ".tex", ".html", ".adoc", ".docx", ".org"})
@@ -92,42 +98,79 @@ class Drafts:
 
 def find_drafts(view: SessionView) -> Drafts:
     """Sections, documents and, when the session wrote something, its last answer."""
-    failed = {b.call_id for b in view.blocks if b.kind == "tool_result" and b.is_error}
+    answers = _answers(view)
+    results = {b.call_id: b for b in view.blocks if b.kind == "tool_result"}
+    failed = {call for call, result in results.items() if result.is_error}
+    writers = [
+        b
+        for b in view.blocks
+        if b.n in answers
+        or (b.kind == "tool_call" and b.tool is not None and b.call_id not in failed and _may_write(b.tool))
+    ]
+    texts = view.texts_many({b.content for b in writers}) if writers else {}
     items: list[Draft] = []
-    for block in view.blocks:
-        if block.kind != "tool_call" or not block.tool or block.call_id in failed:
+    for block in writers:
+        text = texts.get(block.content, "")
+        name = _plain_name(block.tool or "")
+        commands = [fenced_command(text) or ""] if block.n in answers else commands_of(block.tool or "", text)
+        found = list(_by_commands(commands, block) if commands else _drafts(name, _arguments(text), block))
+        heard = answers.get(block.n) or results.get(block.call_id)
+        if found and commands and heard is not None and shell_payload(view.text(heard.content)).exit:
             continue
-        name = block.tool.rsplit("__", 1)[-1].lower()
-        if not any(tools.search(name) for tools in (_SECTION_TOOLS, _WRITE_TOOLS, _EDIT_TOOLS)):
-            continue
-        items += _drafts(name, _arguments(view.text(block.content)), block.turn, block.n)
+        items += found
     answer = _final_answer(view)
-    if answer is not None and items:
+    if answer is not None and answer.block not in answers and items:
         items.append(answer)
     return Drafts(tuple(items))
 
 
-def _drafts(name: str, arguments: Mapping[str, Any], turn: int, block: int) -> Iterator[Draft]:
+def _may_write(tool: str) -> bool:
+    name = _plain_name(tool)
+    return is_shell(tool) or any(tools.search(name) for tools in (_SECTION_TOOLS, _WRITE_TOOLS, _EDIT_TOOLS))
+
+
+def _plain_name(tool: str) -> str:
+    return tool.rsplit("__", 1)[-1].lower()
+
+
+def _answers(view: SessionView) -> dict[int, BlockRow]:
+    """Answers of the agent whose command its harness ran, each with the message that brought the output."""
+    return {
+        said.n: heard
+        for said, heard in pairwise(view.blocks)
+        if said.kind == "assistant" and heard.kind == "user" and is_command_answer(heard.preview)
+    }
+
+
+def _by_commands(commands: Iterable[str], block: BlockRow) -> Iterator[Draft]:
+    for command in commands:
+        for path, new, old in written_by(command):
+            if _is_document(path):
+                yield Draft(block.turn, block.n, path, (Change(new, old),), is_final=old is None)
+
+
+def _drafts(name: str, arguments: Mapping[str, Any], block: BlockRow) -> Iterator[Draft]:
     path = _first(arguments, _PATH_KEYS)
     if name == "apply_patch":
         patch = next((v for v in arguments.values() if isinstance(v, str) and BEGIN in v), "")
         for changed, hunks in hunks_of(patch):
             if _is_document(changed):
                 changes = tuple(Change(new, old) for old, new in hunks)
-                yield Draft(turn, block, changed, changes, is_final=any(c.old is None for c in changes))
+                yield Draft(block.turn, block.n, changed, changes, is_final=any(c.old is None for c in changes))
     elif _SECTION_TOOLS.search(name):
         text = _first(arguments, _TEXT_KEYS)
         section = _first(arguments, ("section", "heading", "title", "chapter"))
         if text:
-            yield Draft(turn, block, section or path or name, (Change(text, "" if _ADDS.match(name) else None),))
+            change = Change(text, "" if _ADDS.match(name) else None)
+            yield Draft(block.turn, block.n, section or path or name, (change,))
     elif _is_document(path):
         changes = tuple(_edits(arguments))
         text = _first(arguments, _TEXT_KEYS)
         if changes:
-            yield Draft(turn, block, path, changes)
+            yield Draft(block.turn, block.n, path, changes)
         elif text:
             adds = _ADDS.match(name) is not None
-            yield Draft(turn, block, path, (Change(text, "" if adds else None),), is_final=not adds)
+            yield Draft(block.turn, block.n, path, (Change(text, "" if adds else None),), is_final=not adds)
 
 
 def _is_document(path: str) -> bool:

@@ -320,8 +320,27 @@ def _edited(old: str, new: str, **more: Any) -> dict[str, Any]:
                 },
             )
         ],
+        [
+            ("Bash", {"command": "mkdir -p out && cat > report.md <<'EOF'\nA: 18432\nEOF"}),
+            ("exec_command", {"cmd": "echo 'B: 99121' >> report.md"}),
+        ],
+        [("shell", {"command": ["bash", "-lc", "printf 'A: 18432\\nB: 99121\\n' | tee report.md"]})],
+        [
+            (
+                "shell",
+                {
+                    "command": [
+                        "apply_patch",
+                        "*** Begin Patch\n*** Add File: report.md\n+A: 18432\n+B: 99121\n*** End Patch",
+                    ]
+                },
+            )
+        ],
     ],
-    ids=["edits", "several at once", "insertions", "additions", "a patch adds", "a patch changes"],
+    ids=[
+        "edits", "several at once", "insertions", "additions", "a patch adds", "a patch changes",
+        "a heredoc and echo", "tee", "a patch in a shell",
+    ],
 )  # fmt: skip
 def test_every_way_to_write_adds_to_what_stands(tmp_path: Path, writes: list[tuple[str, dict[str, Any]]]) -> None:
     """Of a document that was there before the session, what was written is known, and no later write undoes it."""
@@ -348,3 +367,25 @@ def test_an_edit_takes_away_what_it_replaces(tmp_path: Path) -> None:
     with trace:
         ledger = Ledger(trace.view())
         assert [ledger.at(turn)[0].strict for turn in (3, 4)] == ["value-encoded", "missing"]
+
+
+def test_a_command_that_failed_wrote_nothing(tmp_path: Path) -> None:
+    write, answered = _call("Bash", {"command": "cat > /locked/report.md <<'EOF'\nA: 18432\nEOF"}, 2)
+    answered["content"] = "Exit code 1\nbash: /locked/report.md: Permission denied"
+    said = {"role": "user", "content": "Write it."}
+    with _chat(tmp_path, said, *_call("add_note", {"finding": "A", "value": "18432"}, 1), write, answered) as trace:
+        assert Ledger(trace.view()).at(trace.view().now)[0].strict == "not-drafted"
+
+
+def test_a_harness_that_runs_the_command_in_an_answer_lets_it_write(tmp_path: Path) -> None:
+    write = "Now the report.\n```bash\ncat > report.md <<'EOF'\nA: 18432\nEOF\n```"
+    messages = [
+        {"role": "user", "content": "Write it."},
+        *_call("add_note", {"finding": "the sum of A", "value": "18432"}, 1),
+        {"role": "assistant", "content": write},
+        {"role": "user", "content": "<returncode>0</returncode>\n<output>\n</output>"},
+    ]
+    with _chat(tmp_path, *messages) as trace:
+        ledger = Ledger(trace.view())
+        assert [d.section for d in ledger.drafts.items] == ["report.md"]
+        assert ledger.at(trace.view().now)[0].strict == "value-encoded"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from ctxview.annotate.observations.ask import Args, Ask, Target, by_plain_name, first_text, names, snake
+from ctxview.annotate.observations.ask import Args, Ask, Target, by_plain_name, first_text, names, parse, snake
 from ctxview.annotate.observations.files import file_ask
 from ctxview.annotate.observations.keys import file_key, full_path
 from ctxview.annotate.observations.patches import BEGIN, patch_targets
@@ -38,7 +38,7 @@ def ask_of(tool: str, arguments: Any, text: str, cwd: str | None, rules: Resourc
         return _by_rule(rule, arguments, cwd)
     name = _snake(tool)
     args = by_plain_name(arguments)
-    if name in _SHELLS:
+    if is_shell(tool):
         return _shell(args, text, arguments, cwd)
     if name == "apply_patch" or (BEGIN in text and "patch" in name):
         return Ask(tuple(patch_targets(_patch_text(arguments, text), cwd)), rule="a patch", shell=True)
@@ -59,23 +59,42 @@ def _patch_text(arguments: Any, text: str) -> str:
     return text
 
 
+def is_shell(tool: str) -> bool:
+    return _snake(tool) in _SHELLS
+
+
+def commands_of(tool: str, text: str) -> list[str]:
+    """The command lines, or the patch, that a call of a shell runs; none for any other tool. `text`: its arguments."""
+    if not is_shell(tool):
+        return []
+    arguments = parse(text)
+    if isinstance(arguments, dict):
+        line = _line(by_plain_name(arguments))
+        return [line] if line else []
+    return [_script_patch(text)] if BEGIN in text else _script_commands(text)
+
+
 def _shell(args: Args, text: str, arguments: Any, cwd: str | None) -> Ask:
     folder = first_text(args, "workdir", "cwd", "workingdirectory", "directory", "dirpath")
     if folder:
         cwd = full_path(folder, cwd)
     if not isinstance(arguments, dict):
         return _script(text, cwd)
+    line = _line(args)
+    return Ask(rule="a command", shell=True) if line is None else shell_ask(line, cwd)
+
+
+def _line(args: Args) -> str | None:
+    """The command of a shell's call as one line, what a shell inside it is given without that."""
     command = next((args[name] for name in ("command", "cmd", "script", "commandline") if args.get(name)), None)
-    if isinstance(command, list):
-        words = [w for w in command if isinstance(w, str)]
-        if len(words) == 3 and words[1].endswith("c"):
-            return shell_ask(words[2], cwd)
-        if len(words) == 2 and words[0] == "apply_patch":
-            return Ask(tuple(patch_targets(words[1], cwd)), rule="a patch", shell=True)
-        return shell_ask(" ".join(_quoted(w) for w in words), cwd)
-    if not isinstance(command, str):
-        return Ask(rule="a command", shell=True)
-    return shell_ask(command, cwd)
+    if not isinstance(command, list):
+        return command if isinstance(command, str) else None
+    words = [w for w in command if isinstance(w, str)]
+    if len(words) == 3 and words[1].endswith("c"):
+        return words[2]
+    if len(words) == 2 and words[0] == "apply_patch":
+        return words[1]
+    return " ".join(_quoted(w) for w in words)
 
 
 def _quoted(word: str) -> str:
@@ -85,17 +104,23 @@ def _quoted(word: str) -> str:
 def _script(text: str, cwd: str | None) -> Ask:
     """Codex's script tool: a program that calls `exec_command` and `apply_patch`."""
     if BEGIN in text:
-        patch = text if f"{BEGIN}\n" in text else text.replace("\\n", "\n").replace('\\"', '"')
-        return Ask(tuple(patch_targets(patch, cwd)), rule="a patch", shell=True)
-    commands = [_string(m) for m in _SCRIPT_COMMAND.findall(text)]
+        return Ask(tuple(patch_targets(_script_patch(text), cwd)), rule="a patch", shell=True)
     folder = _SCRIPT_FOLDER.search(text)
     if folder:
         cwd = full_path(_string(folder[1]), cwd)
-    asks = [shell_ask(command, cwd) for command in commands if command]
+    asks = [shell_ask(command, cwd) for command in _script_commands(text)]
     if len(asks) == 1:
         return asks[0]
     found = {(t.key, t.effect): _shared(t) for ask in asks for t in ask.targets}
     return Ask(tuple(found.values()), rule="a command", silent=False, shell=True)
+
+
+def _script_patch(text: str) -> str:
+    return text if f"{BEGIN}\n" in text else text.replace("\\n", "\n").replace('\\"', '"')
+
+
+def _script_commands(text: str) -> list[str]:
+    return [command for command in map(_string, _SCRIPT_COMMAND.findall(text)) if command]
 
 
 def _shared(target: Target) -> Target:
