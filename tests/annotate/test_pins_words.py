@@ -410,10 +410,50 @@ def test_standing_texts_lay_down_rules_too():
         ("Return the parcel to Kiel.", set()),
         ("I'm hoping for a voucher.", {"preference"}),
         ("I'm hoping you are well.", set()),
+        ("I'm mainly looking for a discount.", {"preference"}),
+        ("If a parcel is lost, tell me first.", {"constraint"}),
+        ("Once all parcels are counted, please provide the total.", {"constraint"}),
+        ("After the last parcel, write the sum below the list.", {"constraint"}),
+        ("When I open the depot, list is empty.", set()),
+        ("If that is fine, we are done.", set()),
+        ("Use the existing labels.", {"constraint"}),
+        ("The existing labels are blue.", set()),
+        ("Please use the blue label for the second parcel.", {"decision"}),
+        ("Here it is. Please go ahead with the parcel.", {"approval"}),
+        ("I understand, but please proceed to cancel it regardless.", {"approval"}),
+        ("Does that help?", set()),
+        ("How does that sound?", set()),
     ],
 )
 def test_orders_about_when_and_how_often_and_what_is_returned(text: str, kinds: set[str]):
     assert {p.kind for p in pins_of(GOAL, agent("Done."), person(text)) if p.block == 2} == kinds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If a parcel is lost, tell the customer.",
+        "**Lost parcels**: If a parcel is lost, capture its number.",
+        "When you read a code from labels.txt, you check it twice.",
+        "At the end of the list, add the sum.",
+        "When a code is unclear, ask before guessing.",
+        "When a depot is missing, ask instead of guessing.",
+        "For each depot, name its clerk.",
+        "Split the list into two parts.",
+    ],
+)
+def test_orders_on_a_condition_bind_in_every_text(text: str):
+    assert kinds_of(block("system", text)) == {"system", "constraint"}
+    assert "constraint" in kinds_of(GOAL, agent("Done."), person(text))
+
+
+def test_a_sandbox_that_no_mark_of_an_error_tells_of():
+    text = "Script completed\nOutput:\nerror: failed to open file `/p/.git`: Operation not permitted (os error 1)\n"
+    assert [(p.kind, p.rule) for p in pins_of(GOAL, call("exec", "x", "c1"), result(text, "c1")) if p.block == 2] == [
+        ("denial", "refused by the sandbox")
+    ]
+    told = "The log said Operation not permitted (os error 1) and then it went on.\n"
+    assert "denial" not in kinds_of(GOAL, call("exec", "x", "c1"), result(told, "c1"))
 
 
 def test_what_codex_lets_the_agent_do():
@@ -435,18 +475,13 @@ def test_what_codex_lets_the_agent_do():
     "text",
     [
         "Announce the move before the depot closes.",
-        "When a code is unclear, ask before guessing.",
         "Use one table rather than copying rows.",
-        "When a depot is missing, ask instead of guessing.",
         "You should refuse refunds above the limit.",
-        "If the parcel is lost, the agent should open a claim.",
+        "Lost parcels: If the parcel is lost, the agent should open a claim.",
         "Reports that name a customer should carry a date.",
         "Open only one claim per parcel.",
         "Skip only for holidays.",
         "Closing a depot requires the clerk's approval.",
-        "If a parcel is lost, tell the customer.",
-        "When you read a code from labels.txt, you check it twice.",
-        "Once all parcels are counted, please provide the total.",
     ],
 )
 def test_orders_of_standing_texts(text: str):
@@ -594,7 +629,7 @@ def test_a_prompts_tags_part_its_sentences():
 
 
 def test_what_each_part_should_do_is_required_and_a_condition_is_not():
-    said = person("Go."), person("Each agent should search first. If a fix is required, open a pull request.")
+    said = person("Go."), person("Each agent should search first. If a fix is required, it can wait.")
     assert [p.quote for p in pins_of(*said) if p.kind == "constraint"] == ["Each agent should search first."]
 
 

@@ -37,8 +37,11 @@ _YES_PLEASE: Final = in_lower_case(
     r"^(?:yes|yep|yeah|sure)\b[,.!\s]*(?:please\b|i(?:'d| would) (?:like|appreciate|love|be happy)\b|that would be)"
 )
 _ON: Final = in_lower_case(r"^(?:please\s+)?(?:continue|proceed|carry on|keep going)\b(?!\s+(?:without|only|but)\b)")
+_GOES_ON: Final = in_lower_case(r"^(?:(?:please|so|just|then|and|now)\s+)*go ahead (?:and|with)\b")
 _GO_ON: Final = in_lower_case(r"^(?:please\s+)?(?:proceed|continue|go on|carry on|keep going)(?:,?\s+please)?[.!]*$")
 _BUT: Final = in_lower_case(r"\b(?:but|not|unless|before|only if|no)\b|n't\b")
+_POLITELY: Final = in_lower_case(r"^(?:i (?:understand|see)|ok|okay|alright|fine)(?: that)?,? but (?=please )")
+"""What a person says in front of an order in spite of what the agent said."""
 _YES_BUT: Final = in_lower_case(
     r"^(?:yes|yep|yup|yeah|sure|ok|okay|right|fine|great|perfect|agreed)\b[,.!\s]*(?:please[,.!\s]*)?"
     r"(?:but|as long as|provided|only if|on (?:the )?condition)\s+(?!thank)\w"
@@ -119,7 +122,7 @@ def approval_in_words(
     proposal, or it merely opens an answer. Behind the first sentence only plain words (`go ahead`) in reply to a
     proposal count.
     """
-    words = sentence.low
+    words = _POLITELY.sub("", sentence.low)
     strong = sentence.candidates & GOES_AHEAD.bits
     if not (strong or (sentence.first and sentence.candidates & SAYS_YES.bits)):
         return None
@@ -131,7 +134,9 @@ def approval_in_words(
     if len(words.split()) > _LONGEST_WORDS:
         return None
     if not sentence.first:
-        late = question and _STRONG.matches(words) and not _HEDGED.search(words) and proposes(question)
+        late = _GOES_ON.match(words) or (
+            question and _STRONG.matches(words) and not _HEDGED.search(words) and proposes(question)
+        )
         return Found("approval", "the person said to go ahead", shorten(sentence.text)) if late else None
     if question and _YES_PLEASE.match(words) and not _BUT.search(words) and proposes(question):
         return Found("approval", "yes to the agent's question", shorten(sentence.text))

@@ -7,6 +7,7 @@ when it tells what happened (`I never saw this`, `the tests do not pass`), asks,
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from ctxview.annotate.patterns import in_lower_case
@@ -137,6 +138,10 @@ REQUIRES: Final = Table(
          r"(?:be|stay|remain|run|support|use|pass)\b(?!\s+(?:a\s+way|some))"),
     rule("the only requirement", "only & requirement|requirements|rule|condition",
          r"\bthe\s+only\s+(?:requirements?|rule|condition)\s+(?:is|are)\b"),
+    order("use the existing …", "existing & use|reuse|keep|follow|stick|extend",
+          r"\b(?:use|re-?use|keep\s+to|follow|stick\s+(?:to|with)|extend)\s+(?:only\s+)?(?:the|our|its|your)\s+existing\b"),
+    order("split into …", "into & break|split|divide",
+          r"\b(?:break|split|divide)\s+(?:up\s+)?(?:[\w-]+\s+){1,6}?into\s+(?:\d|two\b|three\b|four\b|five\b)"),
     order("keep each …", "keep & each|every|all", r"\bkeep\s+(?:each|every|all)\b"),
     order("before …, …", "before",
           r"before\s+(?:you\s|[a-z]+ing\b)[^,;:]{0,80},\s*(?:(?:please|always|first|also|you|[a-z]+ly)\s+)*"
@@ -175,15 +180,28 @@ _MANY: Final = (
     r"[\w«…»/-]+s"
 )
 """A noun in the plural."""
+_LABEL: Final = r"^(?:(?!(?:note|example|e\.g)\b)[\w /&-]{1,40}:\s+)?"
+_TELLS_OF: Final = (
+    r"(?!\s*(?:,|or\b|and\b)|\s+(?:is|are|was|were|isn't|does|doesn't|fails|breaks|shows|gets|goes|comes|works|crashes|returns"
+    r"|says|takes|has|have|will|would|should|can)\b)"
+)
+"""Not what follows a verb, but a noun that is spelled like one (`when I push, build breaks`)."""
 _IF: Final = rule(
     "if …, …", "if|when|once|whenever",
-    r"^(?:if|when|once|whenever)\s+(?:[^.;:,]*(?:[.:](?=[\w«/])[^.;:,]*)*,\s+){1,4}?"
+    _LABEL + r"(?:if|when|once|whenever)\s+(?:[^.;:,]*(?:[.:](?=[\w«/])[^.;:,]*)*,\s+){1,4}?"
     r"(?!you\s+(?:get|find|note|look|understand|fill)\b)"
     r"(?:(?:please|then|also|first|always|just|you|[a-z]+ly)\s+)*"
-    rf"(?:{_TASKS}|assume|default|delete|rerun|ignore|treat|try)\b(?!\s*(?:,|or\b|and\b))",
+    rf"(?:{_TASKS}|assume|capture|default|delete|rerun|ignore|treat|try)\b{_TELLS_OF}",
 )  # fmt: skip
-_CONDITIONS: Final = ("if ", "when ", "once ", "whenever ")
-"""How a sentence starts that `_IF` can match: most that hold such a word have it elsewhere."""
+_IN_EACH: Final = rule(
+    "in …, …", "at|in|for|on|after|during|within",
+    _LABEL + r"(?:at|in|for|on|after|during|within)\s+(?:the|each|every|all|any|your|dependent|independent)\s+"
+    r"[^.;:,]{3,80},\s+"
+    rf"(?:(?:please|then|also|first|always|[a-z]+ly)\s+)*(?:{_TASKS}|tag|execute)\b{_TELLS_OF}",
+)  # fmt: skip
+_CONDITIONS: Final = re.compile(r"(?:[^:]{1,40}: )?(?:if|when|once|whenever|at|in|for|on|after|during|within) ")
+"""How a sentence starts that these two can match: most that hold such a word have it elsewhere."""
+ON_CONDITION: Final = Table(_IF, _IN_EACH)
 STANDS: Final = Table(
     rule("… does not authorize …", "do not|does not & authorize|authorise|permit|entitle",
          r"\bdo(?:es)?\s+not\s+(?:authori[sz]e|permit|entitle)\b"),
@@ -203,7 +221,6 @@ STANDS: Final = Table(
     rule("… requires approval", "require|requires|need|needs & approval|permission|confirmation|consent|authorization",
          _SUBJECT + r"(?:requires?|needs?)\s+(?:(?!(?:if|when|to|no|not)\b)[\w'-]+\s+){0,3}?"
          r"(?:approval|permission|confirmation|consent|authorization)\b"),
-    _IF,
     rule("… only permits …", "only & permits|permit|allows|allow|accepts|accept",
          r"(?<!\bif )\b(?!i\b|we\b)[a-z«…»_-]+\s+only\s+(?:permits?|allows?|accepts?)\s+[a-z«]"),
     rule("access is restricted", "access & restricted|disabled|denied",
@@ -229,7 +246,7 @@ LIMITS: Final = Table(
 )  # fmt: skip
 """What cannot be, in the text of the system: there it binds; elsewhere it tells of what somebody met with."""
 
-_BITS: Final = FORBIDS.bits | REQUIRES.bits
+_BITS: Final = FORBIDS.bits | REQUIRES.bits | ON_CONDITION.bits
 _OURS: Final = frozenset({"we never …", "we always …", "do not want …"})
 """What `we` do as a custom, or do not want; `we` opens reports too."""
 _TELLS: Final = in_lower_case(
@@ -261,8 +278,8 @@ def constraint(sentence: Sentence, tables: tuple[Table, ...] = ()) -> Found | No
     for table in tables:
         bits |= table.bits
     low = sentence.low
-    if candidates & _IF.bit and not low.startswith(_CONDITIONS):
-        candidates &= ~_IF.bit
+    if candidates & ON_CONDITION.bits and not _CONDITIONS.match(low):
+        candidates &= ~ON_CONDITION.bits
     if not candidates & bits:
         return None
     if sentence.asks:
@@ -277,7 +294,7 @@ def constraint(sentence: Sentence, tables: tuple[Table, ...] = ()) -> Found | No
             name = None
         if name is None and "MUST" in sentence.text and "«" not in low:
             name = "MUST …"
-    for table in tables:
+    for table in (ON_CONDITION, *tables):
         if name is None:
             name, verb = table.first(low, candidates), "lays down"
     if name is None:

@@ -54,6 +54,9 @@ SETTLES: Final = Table(
          rf"(?:to\s+(?!{_TALK})|an?\b|the\b|two\b|\d)[a-z]*"),
     rule("use my …", "use|charge|apply & my",
          r"^(?:please\s+|just\s+|and\s+)*(?:use|charge|apply)\s+my\s+(?!(?:best|own\s+judg)\b)[a-z]"),
+    rule("use … for …", "use & for|as|with|when|instead|on",
+         r"^(?:(?:please|just|and|then|also)\s+)*use\s+(?!(?:(?:this|that|these|those|it)\b|the\s+(?:following|above|same)\b))"
+         r"(?:[\w«».+#/-]+\s+){1,5}?(?:for|as|with|when|instead|on)\s+[\w«]"),
     rule("deliberately …",
          "intentionally|deliberately|purposely & rejected|left|kept|omitted|skipped|excluded|ignored|chosen",
          r"\b(?:is|are|was|were|been)\s+(?:intentionally|deliberately|purposely)\s+(?:rejected|left|kept|omitted|skipped"
@@ -152,7 +155,7 @@ CHOOSES: Final = Table(
           rf"\b(?:i|we)\s+need\s+to\s+(?:{_WISHES})\b(?!\s+(?:(?:it|them|this|that)\s+)?(?:because|due|since)\b)"),
     order("let's move on to …", f"move on to & let's|lets & {_DOING}",
           rf"\b(?:let's|lets)\s+move\s+on\s+to\s+(?:{_DOING})\b"),
-    rule("… that I want to …", "that i|that we & want to|need to|would like to|i'd like to",
+    rule("… that I want to …", "that & i|we & want to|need to|like to",
          rf"\bthat\s+(?:i|we)(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\s+to\s+(?:{_WISHES})\b"),
 )  # fmt: skip
 """What a person chooses, once the agent has said something: in the first message it is the goal."""

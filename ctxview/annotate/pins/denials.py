@@ -61,6 +61,9 @@ _STATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
 )
 _ALL_STATED: Final = tuple(start for _, starts in _STATED for start in starts)
+_NOT_PERMITTED: Final = ("Operation not permitted (os error 1)", "Read-only file system (os error 30)")
+"""How the output of a program ends that the system kept from a file, also where its client marks no error."""
+_TAIL_CHARS: Final = 80
 _BRANCH: Final = "refused by a protected branch"
 _LOOSE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("permission not granted", lazy(
@@ -157,6 +160,9 @@ def denial_of_result(block: Block, markers: tuple[str, ...] = ()) -> Found | Non
     for marker in markers:
         if head.startswith(marker):
             return Found("denial", f"starts with the configured mark {marker}", _quote(head), "stated")
+    if block.text[-_TAIL_CHARS:].rstrip().endswith(_NOT_PERMITTED):
+        last = block.text.rstrip().rpartition("\n")[2]
+        return Found("denial", "refused by the sandbox", _quote(last.strip()))
     if head.startswith(_ALL_STATED):
         rule = next(rule for rule, starts in _STATED if head.startswith(starts))
         return Found("denial", rule, _quote(head), "stated")

@@ -65,9 +65,11 @@ WISHES: Final = Table(
          r"^(?:please\s+)?(?:return|respond|reply|report|output|answer|say)\s+"
          r"(?:(?:with\s+)?(?:only\s+)?(?:the\s+word\s+)?(?:«…»|[\w-]+)\s+(?:if|when|unless)\b"
          r"|(?:\S+\s+){1,12}?(?:(?:and|with)\s+each|each\s+(?:with|as|on)|(?:ordered|sorted|grouped|ranked)\s+\w)\b)"),
-    rule("I'm hoping for …", "i'm hoping|i am hoping|we're hoping|we are hoping",
+    rule("I'm hoping for …",
+         "i|we & hoping / i|we & looking for & mainly|mostly|primarily|really|only|just",
          r"\b(?:i|we)(?:'m|\s+am|'re|\s+are)\s+(?:\w+ly\s+|still\s+)?hoping\s+(?:for"
-         r"|to\s+(?:get|keep|avoid|find|have|use|stay|receive))\b"),
+         r"|to\s+(?:get|keep|avoid|find|have|use|stay|receive))\b"
+         r"|\b(?:i|we)(?:'m|\s+am|'re|\s+are)\s+(?:mainly|mostly|primarily|really|only|just)\s+looking\s+for\b"),
     rule("in the style of", "in the style of", r"\bin the style of\b"),
     rule("ideally", "ideally", r"^(?:\w+[, ]+)?ideally\b|[,;(]\s*ideally\b"),
     rule("more important than …", "more important than",

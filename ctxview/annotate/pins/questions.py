@@ -103,7 +103,8 @@ def marked_question(sentence: Sentence) -> Found | None:
 
 _REQUEST: Final = in_lower_case(
     r"\b(?:can|could|would|will|should|may|shall)\s+(?:you|we|I|u)\b|\bplease\b|^(?:ok|right|correct|huh|really"
-    r"|no)\b.{0,12}\?|,\s*(?:right|correct|ok|no|or)\s*\?$|^what more (?:can|could|do|would)\b",
+    r"|no)\b.{0,12}\?|,\s*(?:right|correct|ok|no|or)\s*\?$|^what more (?:can|could|do|would)\b"
+    r"|^(?:does|do|did) (?:that|this|it) (?:help|make sense|work(?: for you)?)\s*\?|^how does (?:that|this|it) sound\b",
 )
 _TAG: Final = in_lower_case(r",\s*(?:right|correct|no)\s*\?$|\sno\s*\?$")
 _FEWEST_BEFORE_TAG: Final = 5
