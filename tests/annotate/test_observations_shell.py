@@ -60,7 +60,7 @@ def test_readings(command: str, answer: str, key: str, expected: tuple[int | Non
         "cat *.py",
         "cat $FILE",
         "cat $(ls | head -1)",
-        "for f in a b; do cat $f; done",
+        "for f in *.py; do cat $f; done",
         "find . -name a.py -exec cat {} \\;",
         "ssh host cat a.py",
         "sed 's/a/b/' a.py",

@@ -1,7 +1,7 @@
 """Shell commands: which files a command line shows, writes or changes, and which lines of them.
 
 Only what a command shows as it stands counts as a reading: `cat f | grep x` is a search, `cat f | head -20` its first
-lines. A command that names its file by a glob, a loop or a substitution stays an event.
+lines. A command that names its file by a glob or a substitution stays an event.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Final
 
 from ctxview.annotate.observations.ask import Ask, Target, names
 from ctxview.annotate.observations.keys import full_path
+from ctxview.annotate.observations.loops import unrolled
 from ctxview.annotate.observations.patches import BEGIN, patch_targets
 from ctxview.annotate.observations.seen import Span, Spans
 from ctxview.annotate.observations.shell_changes import file_output, is_silent_change, make_changes, write_output
 from ctxview.annotate.observations.shell_git import git_changes, is_silent_git
 from ctxview.annotate.observations.shell_state import ShellState
 from ctxview.annotate.observations.views import View, narrow, viewed
-from ctxview.annotate.observations.words import Command, Pipeline, Word, pipelines
+from ctxview.annotate.observations.words import Command, Pipeline, pipelines
 from ctxview.annotate.patterns import lazy
 
 _PREFIXES: Final = names("then do else elif if while until { ! time sudo command builtin exec nohup env")
@@ -67,7 +68,7 @@ def shell_ask(line: str, cwd: str | None, depth: int = 0) -> Ask:
     if not _matters(line):
         return Ask(rule="a command", silent=False, shell=True)
     state = ShellState(cwd)
-    for pipeline in pipelines(line, state.values):
+    for pipeline in unrolled(pipelines(line, state.values), state.values):
         _read(pipeline, state, depth)
     sole = state.printing == 1
     targets = [_with_sole(t, sole) if t.effect == "read" else t for t in state.targets]
@@ -112,7 +113,7 @@ def _merged(targets: list[Target]) -> list[Target]:
 
 
 def _read(pipeline: Pipeline, state: ShellState, depth: int) -> None:
-    commands = [c for c in (_bare(c, state.values) for c in pipeline.commands) if c.words or c.redirects]
+    commands = [c for c in (_bare(c) for c in pipeline.commands) if c.words or c.redirects]
     if not commands:
         return
     name = commands[0].words[0] if commands[0].words else None
@@ -135,11 +136,10 @@ def _read(pipeline: Pipeline, state: ShellState, depth: int) -> None:
         del state.targets[before:]  # it ran only if what stands before it failed
 
 
-def _bare(command: Command, values: dict[str, Word]) -> Command:
+def _bare(command: Command) -> Command:
     """The command without reserved words, `sudo` and assignments in front."""
     words = command.words
-    if words and words[0] == "for" and len(words) > 1:
-        values[words[1] or ""] = None
+    if words and words[0] == "for":
         return replace(command, words=[], patterns=[])
     at = 0
     while at < len(words):

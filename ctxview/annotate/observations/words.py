@@ -38,6 +38,8 @@ _TOKEN: Final = lazy(
 _VARIABLE: Final = lazy(r"\$(?:(\w+)|\{(\w+)\})")
 _PATTERN: Final = lazy(r"[\w./~*?\[\]-]*[*?\[][\w./*?\[\]-]*")
 _ASSIGNMENT: Final = lazy(r"[A-Za-z_]\w*=")
+_STARTS: Final[tuple[list[Word], ...]] = ([], ["do"], ["then"], ["else"], ["{"])
+"""Words behind which a command begins."""
 _ESCAPE: Final = lazy(r'\\([\\"$`\n])')
 
 
@@ -73,7 +75,7 @@ def pipelines(line: str, values: dict[str, Word]) -> Iterator[Pipeline]:
     for kind, value in _tokens(line, values):
         command = commands[-1]
         if kind == "word":
-            if isinstance(value, str) and not command.words and _ASSIGNMENT.match(value):
+            if isinstance(value, str) and command.words in _STARTS and _ASSIGNMENT.match(value):
                 name, _, text = value.partition("=")
                 values[name] = text
             else:
@@ -142,6 +144,8 @@ def _word(pieces: list[str], redirect: str | None, values: dict[str, Word]) -> I
     texts = [_value(piece, values) for piece in pieces]
     known = [text for text in texts if text is not None]
     word = "".join(known) if len(known) == len(texts) else None
+    if any(text.split() != [text] for piece, text in zip(pieces, known) if piece[0] == "$") and word is not None:
+        word = word if _ASSIGNMENT.match(pieces[0]) else None  # a shell takes it apart into several words
     if redirect is not None:
         yield f"redirect {redirect}", word
     elif word is None and _ASSIGNMENT.match(pieces[0]):
