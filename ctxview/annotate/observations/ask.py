@@ -39,6 +39,8 @@ class Target:
     question: str | None = None
     """Hash of what was asked about the resource: answers to different questions stand side by side."""
     evidence: Evidence = "matched"
+    programs: tuple[str, ...] = ()
+    """Formatters that changed the file if there was anything to change, and nothing else did; they may say which."""
 
 
 @dataclass(frozen=True, slots=True)

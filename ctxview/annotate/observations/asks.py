@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -125,7 +126,7 @@ def _script_commands(text: str) -> list[str]:
 
 def _shared(target: Target) -> Target:
     """The same target in a result that shows more than it."""
-    return Target(target.key, target.effect, target.rule, target.spans, sole=False, text=target.text)
+    return replace(target, sole=False)
 
 
 def _string(literal: str) -> str:

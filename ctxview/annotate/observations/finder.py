@@ -7,11 +7,13 @@ that was interrupted, says nothing. Blocks that stood in no window are left out.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from ctxview.annotate.observations import results
 from ctxview.annotate.observations.ask import Target, parse, request_of
 from ctxview.annotate.observations.asks import KEEPS_FOLDER, ask_of
+from ctxview.annotate.observations.formatters import left_alone, says_fixed
 from ctxview.annotate.observations.keys import file_key
 from ctxview.annotate.observations.notes import modified_by_command, notes_in
 from ctxview.annotate.observations.outcomes import READ_LIMIT, Outcomes
@@ -19,7 +21,7 @@ from ctxview.annotate.observations.rows import Pending, Rows
 from ctxview.annotate.observations.rules import DEFAULT, ResourceRules
 from ctxview.annotate.observations.seen import Spans, numbered, text_of, truncated_at
 from ctxview.annotate.observations.shell import fenced_command, shell_ask
-from ctxview.model import Block, Observation, ResourceChange
+from ctxview.model import Block, Evidence, Observation, ResourceChange
 
 _REMINDER: Final = "<system-reminder>"
 
@@ -135,10 +137,13 @@ class ObservationFinder:
         payload = results.shell_payload(block.text)
         if payload.cwd is not None and pending.keeps_folder:
             self.cwd = payload.cwd
-        self._modified(pending, block.text, n, turn)
+        keys = [file_key(path, self.cwd) for path in modified_by_command(block.text)]
+        modified = dict.fromkeys(key for key in keys if key is not None)
         if block.is_error or payload.exit not in (None, 0) or results.failed(block.text):
-            self._rows.worktree.failed(ask.git, ask.cwd or self.cwd, block.text, n, turn)
+            self._failed(pending, modified, block.text, n, turn)
             return
+        named = {target.key for target in ask.targets}
+        self._modified([key for key in modified if key not in named], n, turn)
         if ask.cwd is not None and payload.cwd is None and pending.keeps_folder:
             self.cwd = ask.cwd
         shown = payload.text
@@ -154,9 +159,12 @@ class ObservationFinder:
             reads = []
         gone = [key for pattern in ask.patterns for key in self._rows.standing.matching(pattern)]
         targets = [*ask.targets, *(Target(key, "edit", "rm of a pattern") for key in dict.fromkeys(gone))]
+        left = left_alone(ask.targets, shown, ask.cwd or self.cwd).difference(modified)
+        targets = [t for t in targets if t.effect == "read" or t.key not in left]
         for target in targets:
             if target.effect != "read":
-                self._rows.changed(pending, target, n if ask.silent else None, turn)
+                evidence: Evidence | None = "stated" if target.programs and target.key in modified else None
+                self._rows.changed(pending, target, n if ask.silent else None, turn, evidence=evidence)
             elif target in reads:
                 self._outcomes.shell_read(pending, target, shown, n, turn)
         if ask.sweep is not None and not shown.lstrip().startswith("Already on"):
@@ -167,13 +175,19 @@ class ObservationFinder:
         if not reads and not (targets and ask.silent) and not self._outcomes.window(pending, shown, n, turn, self.cwd):
             self._rows.event(pending, n, turn)
 
-    def _modified(self, pending: Pending, text: str, n: int, turn: int) -> None:
-        """Files that the client saw change while the command ran, and that the command does not name."""
-        named = {target.key for target in pending.ask.targets}
-        for path in modified_by_command(text):
-            key = file_key(path, self.cwd)
-            if key is not None and key not in named:
-                self._rows.note(n, key, "change", turn, (), None, "the client reports that the command changed it")
+    def _failed(self, pending: Pending, modified: Collection[str], text: str, n: int, turn: int) -> None:
+        """A command that failed changed nothing but what the client, git or a fixer says it did."""
+        ask = pending.ask
+        self._modified(modified, n, turn)
+        for target in ask.targets:
+            if target.key not in modified and says_fixed(target.programs, text):
+                self._rows.changed(pending, target, None, turn)
+        self._rows.worktree.failed(ask.git, ask.cwd or self.cwd, text, n, turn)
+
+    def _modified(self, keys: Collection[str], n: int, turn: int) -> None:
+        """Files that the client saw change while the command ran."""
+        for key in keys:
+            self._rows.note(n, key, "change", turn, (), None, "the client reports that the command changed it")
 
     # ---------------------------------------------------------------------------------------------------- other blocks
 

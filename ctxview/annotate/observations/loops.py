@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Final
 
 from ctxview.annotate.observations.ask import names
+from ctxview.annotate.observations.formatters import formatted
 from ctxview.annotate.observations.shell_changes import is_silent_change
 from ctxview.annotate.observations.views import narrow, viewed
 from ctxview.annotate.observations.words import Command, Pipeline, Redirect, Word
@@ -91,7 +92,7 @@ def _is_told(pipeline: Pipeline) -> bool:
     first = replace(pipeline.commands[0], words=words)
     if not words:
         return not first.redirects
-    if len(pipeline.commands) == 1 and (words[0] in _PLAIN or is_silent_change(words)):
+    if len(pipeline.commands) == 1 and (words[0] in _PLAIN or is_silent_change(words) or formatted(words)):
         return True
     if any(r.op in ("2>", "2>>", "&>") for c in pipeline.commands for r in c.redirects):
         return False

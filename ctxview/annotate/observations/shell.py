@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from ctxview.annotate.observations.ask import Ask, Target, names
+from ctxview.annotate.observations.formatters import FIRST_WORDS
 from ctxview.annotate.observations.keys import full_path
 from ctxview.annotate.observations.loops import unrolled
 from ctxview.annotate.observations.patches import BEGIN, patch_targets
@@ -40,7 +41,7 @@ _COMMANDS: Final = names(
     cat sed gsed head tail nl less more bat batcat awk gawk tee perl mv cp ln install rm unlink truncate patch dd cd
     pushd
     """
-)
+) | {name.partition("-")[0] for name in FIRST_WORDS}
 _GIT: Final = lazy(r"git\b[^;&|\n]*\b(?:checkout|restore|switch|reset|stash|commit|rm|mv)\b")
 
 
@@ -108,8 +109,14 @@ def _merged(targets: list[Target]) -> list[Target]:
             target = Target(target.key, "read", target.rule, spans, sole=False)
         elif known is not None and target.effect == "edit" and known.effect == "write":
             target = Target(target.key, "edit", target.rule)
+        elif known is not None and target.programs:  # what was certain stays so
+            target = _by_both(known, target) if known.programs else known
         found[name] = target
     return list(found.values())
+
+
+def _by_both(known: Target, target: Target) -> Target:
+    return replace(known, programs=tuple(dict.fromkeys((*known.programs, *target.programs))))
 
 
 def _read(pipeline: Pipeline, state: ShellState, depth: int) -> None:

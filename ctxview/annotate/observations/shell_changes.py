@@ -1,4 +1,4 @@
-"""What shell commands change apart from what they show: `sed -i`, `mv`, `cp`, `rm`, `tee`, redirections."""
+"""What shell commands change apart from what they show: `sed -i`, `mv`, `cp`, `rm`, `tee`, formatters, redirections."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ctxview.annotate.observations.ask import names
+from ctxview.annotate.observations.formatters import formatted
 from ctxview.annotate.observations.shell_state import ShellState
 from ctxview.annotate.observations.words import Command, Word
 
@@ -57,6 +58,10 @@ def make_changes(command: Command, state: ShellState) -> None:
         for word in rest:
             if word is not None and word.startswith("of="):
                 state.change(word[3:], "edit", "dd")
+    elif (found := formatted(words)) is not None:
+        program, files = found
+        for word in files:
+            state.reformat(word, program)
 
 
 def _plain(name: str, rest: list[Word]) -> Iterator[Word]:

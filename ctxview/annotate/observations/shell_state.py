@@ -44,3 +44,8 @@ class ShellState:
         if key is not None:
             written = text_of(text) if effect == "write" and text is not None else None
             self.targets.append(Target(key, effect, rule, text=written))
+
+    def reformat(self, word: Word, program: str) -> None:
+        key = self.key(word)
+        if key is not None:
+            self.targets.append(Target(key, "edit", program, evidence="inferred", programs=(program,)))
