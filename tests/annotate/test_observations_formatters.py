@@ -158,12 +158,14 @@ def test_a_fixer_that_left_something_to_do_fixed_the_rest() -> None:
     assert _edits(log) == [("file:/w/a.py", "inferred")]
 
 
-def test_what_the_client_saw_change_was_changed() -> None:
-    """It says which of the files read before a command modified."""
+@pytest.mark.parametrize("answer", ["2 files reformatted", "2 files left unchanged"])
+def test_what_the_client_saw_change_was_changed(answer: str) -> None:
+    """Its note, which names files read before, is worth more than a guess and than a program's words."""
     log = Log()
-    log.bash("ruff format a.py b.py", f"2 files reformatted\n{MODIFIED}")
-    assert _edits(log) == [("file:/w/a.py", "stated"), ("file:/w/b.py", "inferred")]
-    assert "change" not in [row.effect for row in log.find().observations]
+    log.bash("ruff format a.py b.py", f"{answer}\n{MODIFIED}")
+    rows = {(row.key, row.effect, row.evidence) for row in log.find().observations if row.key}
+    guess = set() if "left" in answer else {("file:/w/b.py", "edit", "inferred")}
+    assert rows == {("file:/w/a.py", "change", "stated"), *guess}
 
 
 @pytest.mark.parametrize("command", ["black a.py", "sed -i s/x/y/ a.py && pytest"])

@@ -21,7 +21,7 @@ from ctxview.annotate.observations.rows import Pending, Rows
 from ctxview.annotate.observations.rules import DEFAULT, ResourceRules
 from ctxview.annotate.observations.seen import Spans, numbered, text_of, truncated_at
 from ctxview.annotate.observations.shell import fenced_command, shell_ask
-from ctxview.model import Block, Evidence, Observation, ResourceChange
+from ctxview.model import Block, Observation, ResourceChange
 
 _REMINDER: Final = "<system-reminder>"
 
@@ -142,8 +142,9 @@ class ObservationFinder:
         if block.is_error or payload.exit not in (None, 0) or results.failed(block.text):
             self._failed(pending, modified, block.text, n, turn)
             return
-        named = {target.key for target in ask.targets}
-        self._modified([key for key in modified if key not in named], n, turn)
+        named = {target.key for target in ask.targets if not target.programs}
+        noted = [key for key in modified if key not in named]
+        self._modified(noted, n, turn)
         if ask.cwd is not None and payload.cwd is None and pending.keeps_folder:
             self.cwd = ask.cwd
         shown = payload.text
@@ -159,12 +160,11 @@ class ObservationFinder:
             reads = []
         gone = [key for pattern in ask.patterns for key in self._rows.standing.matching(pattern)]
         targets = [*ask.targets, *(Target(key, "edit", "rm of a pattern") for key in dict.fromkeys(gone))]
-        left = left_alone(ask.targets, shown, ask.cwd or self.cwd).difference(modified)
-        targets = [t for t in targets if t.effect == "read" or t.key not in left]
+        known = left_alone(ask.targets, shown, ask.cwd or self.cwd).union(noted)
+        targets = [t for t in targets if not (t.programs and t.key in known)]
         for target in targets:
             if target.effect != "read":
-                evidence: Evidence | None = "stated" if target.programs and target.key in modified else None
-                self._rows.changed(pending, target, n if ask.silent else None, turn, evidence=evidence)
+                self._rows.changed(pending, target, n if ask.silent else None, turn)
             elif target in reads:
                 self._outcomes.shell_read(pending, target, shown, n, turn)
         if ask.sweep is not None and not shown.lstrip().startswith("Already on"):
