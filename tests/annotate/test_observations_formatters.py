@@ -149,13 +149,26 @@ def test_a_certain_change_stays_certain_when_a_formatter_follows() -> None:
         assert _edits(log) == [("file:/w/a.py", "matched")]
 
 
-def test_a_fixer_that_left_something_to_do_fixed_the_rest() -> None:
-    """It fails as errors are left, and says how many it fixed."""
+@pytest.mark.parametrize(
+    ("command", "answer", "changed"),
+    [
+        ("ruff check --fix a.py", "F821 Undefined name `x`\n\nFound 3 errors.", []),
+        ("ruff check --fix a.py", "F821 ...\n\nFound 2 errors (1 fixed, 1 remaining).", ["a.py"]),
+        ("ruff check a.py", "F821 ...\n\nFound 2 errors (1 fixed, 1 remaining).", []),
+        ("black a.py b.py && pytest", "reformatted b.py\n1 file reformatted, 1 file left unchanged.\nE", ["b.py"]),
+        ("ruff format a.py && pytest", "1 file reformatted\nE", ["a.py"]),
+        ("ruff format a.py && pytest", "1 file left unchanged\nE", []),
+        ("black a.py", "error: cannot format a.py: Cannot parse: 1:2", []),
+    ],
+)
+def test_what_a_program_says_it_rewrote_counts_though_the_line_failed(
+    command: str, answer: str, changed: list[str]
+) -> None:
+    """A fixer fails as errors are left; or what ran after it did."""
     log = Log()
-    log.bash("ruff check --fix a.py", "Exit code 1\nF821 Undefined name `x`\n\nFound 3 errors.")
-    assert log.find().rows() == []
-    log.bash("ruff check --fix a.py", "Exit code 1\nF821 ...\n\nFound 2 errors (1 fixed, 1 remaining).")
-    assert _edits(log) == [("file:/w/a.py", "inferred")]
+    log.bash(command, f"Exit code 1\n{answer}")
+    assert log.find().rows() == [(f"file:/w/{path}", "edit", (None, None)) for path in changed]
+    assert {evidence for _, evidence in _edits(log)} <= {"inferred"}
 
 
 @pytest.mark.parametrize("answer", ["2 files reformatted", "2 files left unchanged"])

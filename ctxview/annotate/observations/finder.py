@@ -13,7 +13,7 @@ from typing import Final
 from ctxview.annotate.observations import results
 from ctxview.annotate.observations.ask import Target, parse, request_of
 from ctxview.annotate.observations.asks import KEEPS_FOLDER, ask_of
-from ctxview.annotate.observations.formatters import left_alone, says_fixed
+from ctxview.annotate.observations.formatters import left_alone, rewritten_though_failed
 from ctxview.annotate.observations.keys import file_key
 from ctxview.annotate.observations.notes import modified_by_command, notes_in
 from ctxview.annotate.observations.outcomes import READ_LIMIT, Outcomes
@@ -176,11 +176,11 @@ class ObservationFinder:
             self._rows.event(pending, n, turn)
 
     def _failed(self, pending: Pending, modified: Collection[str], text: str, n: int, turn: int) -> None:
-        """A command that failed changed nothing but what the client, git or a fixer says it did."""
+        """A command that failed changed nothing but what the client, git or a formatter says."""
         ask = pending.ask
         self._modified(modified, n, turn)
-        for target in ask.targets:
-            if target.key not in modified and says_fixed(target.programs, text):
+        for target in rewritten_though_failed(ask.targets, text, ask.cwd or self.cwd):
+            if target.key not in modified:
                 self._rows.changed(pending, target, None, turn)
         self._rows.worktree.failed(ask.git, ask.cwd or self.cwd, text, n, turn)
 

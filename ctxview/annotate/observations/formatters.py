@@ -123,6 +123,14 @@ def left_alone(targets: Iterable[Target], shown: str, cwd: str | None) -> set[st
     return {target.key for target in asked if all(is_left(program, target.key) for program in target.programs)}
 
 
-def says_fixed(programs: Sequence[str], shown: str) -> bool:
-    """Whether a fixer that failed, as it left something to be done by hand, fixed the rest."""
-    return "ruff check" in programs and _FIXED.search(shown) is not None
+def rewritten_though_failed(targets: Iterable[Target], shown: str, cwd: str | None) -> list[Target]:
+    """Those targets of which a program says that it rewrote them, in a line that failed: a fixer leaves something to be
+    done by hand, or what ran after it failed."""
+    asked = [target for target in targets if target.programs]
+    if not asked:
+        return asked
+    said = {"ruff check"} if _FIXED.search(shown) else set()
+    if _COUNTED.search(shown):
+        said |= {"black", "ruff format"}
+    left = left_alone(asked, shown, cwd)
+    return [target for target in asked if not said.isdisjoint(target.programs) and target.key not in left]
