@@ -18,6 +18,7 @@ WHOLE = (None, None)
         ("for f in a.py b.py; do printf '%s\\n' \"$f\"; head -n 40 $f; done", (1, 40)),
         ("for f in a b; do nl -ba \"$f.py\" | sed -n '3,9p'; done; ls", (3, 9)),
         ("for f in a b; do p=./$f.py; cat \"$p\"; done", WHOLE),
+        ("FILES='a.py b.py'; for f in $FILES; do cat $f; done", WHOLE),
         ("bash -lc 'for f in a.py b.py; do cat \"$f\"; done'", WHOLE),
         ("if true; then for f in a.py b.py; do cat \"$f\"; done; fi", WHOLE),
         ("ls && for f in a.py b.py; do cat \"$f\"; done && ls", WHOLE),
@@ -55,7 +56,7 @@ def test_a_name_has_the_last_word_behind_its_loop() -> None:
         "for f in *.py; do cat $f; done",
         "for f in a.py $(ls); do cat $f; done",
         "for f in $FILES; do cat $f; done",
-        "FILES='a.py b.py'; for f in $FILES; do cat $f; done",
+        "FILES='a.py *.py'; for f in $FILES; do cat $f; done",
         "for f; do cat $f; done",
         "for f in a.py b.py; do cat ${f%.py}; done",
         "for f in a.py b.py; do grep -q x $f && cat $f; done",
@@ -96,10 +97,28 @@ def test_a_file_that_a_loop_did_not_find_was_not_read() -> None:
     assert log.find().rows() == [("file:/w/a.py", "read", WHOLE)]
 
 
-def test_several_names_in_one_variable_are_no_file() -> None:
-    """A shell takes them apart, unless they are quoted or another variable gets them."""
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("F='a.py b.py'; cat $F", ["a.py", "b.py"]),
+        ("F='my a.py'; cat \"$F\"", ["my a.py"]),
+        ("F='my a.py'; G=$F; cat \"$G\"", ["my a.py"]),
+        ("F='my a.py'; cat src/$F", [None]),
+        ("F='*.py'; cat $F", [None]),
+        ("F=''; cat $F a.py", ["a.py"]),
+        (f"F='{'a ' * 11}'; cat $F", [None]),
+    ],
+)
+def test_a_variable_is_taken_apart_outside_of_quotes(command: str, files: list[str | None]) -> None:
+    """As a shell does it, but where another variable gets its value."""
     log = Log()
-    log.bash("FILES='a.py b.py'; cat $FILES", "x")
-    log.bash("FILE='my a.py'; cat \"$FILE\"", "x")
-    log.bash("FILE='my a.py'; OTHER=$FILE; cat \"$OTHER\"", "x")
-    assert [row.key for row in log.find().observations] == [None, "file:/w/my a.py", "file:/w/my a.py"]
+    log.bash(command, "x")
+    assert [row.key for row in log.find().observations] == [path and f"file:/w/{path}" for path in files]
+
+
+def test_what_is_printed_of_a_variable_is_what_is_written() -> None:
+    log = Log()
+    log.bash("TEXT='a b'; echo $TEXT > a.txt")
+    log.read("a.txt", "a b")
+    write, _, read = log.find().observations
+    assert (write.effect, write.content) == ("write", read.content)

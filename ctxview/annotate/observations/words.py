@@ -40,6 +40,8 @@ _PATTERN: Final = lazy(r"[\w./~*?\[\]-]*[*?\[][\w./*?\[\]-]*")
 _ASSIGNMENT: Final = lazy(r"[A-Za-z_]\w*=")
 _STARTS: Final[tuple[list[Word], ...]] = ([], ["do"], ["then"], ["else"], ["{"])
 """Words behind which a command begins."""
+_MOST: Final = 10
+"""Words of one variable; with more of them in each of its uses a line would take too long."""
 _ESCAPE: Final = lazy(r'\\([\\"$`\n])')
 
 
@@ -144,8 +146,12 @@ def _word(pieces: list[str], redirect: str | None, values: dict[str, Word]) -> I
     texts = [_value(piece, values) for piece in pieces]
     known = [text for text in texts if text is not None]
     word = "".join(known) if len(known) == len(texts) else None
-    if any(text.split() != [text] for piece, text in zip(pieces, known) if piece[0] == "$") and word is not None:
-        word = word if _ASSIGNMENT.match(pieces[0]) else None  # a shell takes it apart into several words
+    bare = [text for piece, text in zip(pieces, known) if piece[0] == "$"] if word is not None else []
+    if bare and redirect is None and len(pieces) == 1:
+        yield from (("word", part) for part in _taken_apart(bare[0]))
+        return
+    if any(text.split() != [text] for text in bare) and not _ASSIGNMENT.match(pieces[0]):
+        word = None
     if redirect is not None:
         yield f"redirect {redirect}", word
     elif word is None and _ASSIGNMENT.match(pieces[0]):
@@ -154,6 +160,14 @@ def _word(pieces: list[str], redirect: str | None, values: dict[str, Word]) -> I
         yield "pattern", pieces[0]
     else:
         yield "word", word
+
+
+def _taken_apart(text: str) -> list[Word]:
+    """The words that a shell makes of a variable outside of quotes."""
+    parts = text.split()
+    if len(parts) > _MOST:
+        return [None]
+    return [None if any(c in part for c in "*?[") else part for part in parts]
 
 
 def _value(piece: str, values: dict[str, Word]) -> Word:
