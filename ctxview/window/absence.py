@@ -6,6 +6,7 @@ policy put in, carries its quote.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -21,6 +22,7 @@ READABLE: Final[frozenset[Form]] = frozenset({"verbatim", "flagged"})
 
 _LEAST_CHARS: Final = 40
 """Of a text that a later block with the same words repeats; shorter ones (`yes`) are said of something else."""
+_WRAPPED: Final = re.compile(r"<([\w-]+)(?:\s[^<>]*)?>(.*)</\1>", re.DOTALL)
 _LEAST_QUOTED: Final = 12
 """Characters of a quote in a client's summary; a shorter one (`proceed`) may stand there by chance."""
 
@@ -148,11 +150,18 @@ def carried_stretches(view: SessionView, pin: Pin, carriers: Sequence[Carrier]) 
     """The turns whose windows hold a summary, or a text that a policy put in, with the pin's quote."""
     if not carriers:
         return
-    quote = pin.quote.rstrip("…") or view.text(view.blocks[pin.block].content)
+    quote = pin.quote.rstrip("…") or _bare(view.text(view.blocks[pin.block].content))
     for span, text, is_summary in carriers:
         least = _LEAST_QUOTED if is_summary else 1
         if least <= len(quote) <= len(text) and quote in text:
             yield span.start, span.end
+
+
+def _bare(text: str) -> str:
+    """A block's own words: without blank ends, and without the one tag that a client put around them all."""
+    text = text.strip()
+    wrapped = _WRAPPED.fullmatch(text) if text.startswith("<") else None
+    return wrapped[2].strip() if wrapped else text
 
 
 def joined(stretches: Iterable[Stretch], start: int, end: int) -> list[Stretch]:

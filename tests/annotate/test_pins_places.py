@@ -379,6 +379,19 @@ def test_damaged_calls_change_no_list():
     assert tasks.items == ()
 
 
+@pytest.mark.parametrize("said", ["failed to parse function arguments", "Error: no such task"])
+def test_a_call_that_failed_leaves_the_list_as_it_was(said: str):
+    todos = [{"content": "write docs", "status": "in_progress"}, {"content": "test"}]
+    listed = call("TodoWrite", {"todos": todos}, "c1")
+    anew = call("TodoWrite", {"todos": [{"content": "write docs", "status": "completed"}]}, "c2")
+    update = call("TaskUpdate", {"taskId": "2", "status": "completed"}, "c3")
+    tasks = tasks_of(person("Go."), listed, result("ok", "c1"), anew, update, result(said, "c2"), result("ok", "c3"))
+    assert [(t.subject, t.status) for t in tasks.items] == [("write docs", "in_progress"), ("test", "completed")]
+    refused = result("The user doesn't want to proceed with this tool use.", "c3", error=True)
+    tasks = tasks_of(person("Go."), listed, result("ok", "c1"), update, refused)
+    assert [t.status for t in tasks.at(3)] == ["in_progress", "pending"]
+
+
 def test_priorities_follow_the_documented_order():
     order = ["user", "system", "goal", "denial", "constraint", "approval", "decision", "preference", "plan", "question"]
     assert sorted(order, key=lambda kind: -PRIORITY[kind]) == order  # type: ignore[index]

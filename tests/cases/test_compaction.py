@@ -166,3 +166,32 @@ def test_c03_a_rule_that_stands_in_another_text_is_not_lost(tmp_path: Path) -> N
     again.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with open_trace([str(again)]) as trace:
         assert _rule_lost_at(trace.view()) == []
+
+
+@pytest.mark.parametrize(("kept", "lost"), [("Goal: migrate all tests to pytest.", []), ("Goal: migrate them.", [2])])
+def test_a_marked_goal_stands_where_a_summary_has_its_words(tmp_path: Path, kept: str, lost: list[int]) -> None:
+    """Without the tag that the client put around it, which no summary repeats."""
+
+    def line(kind: str, **payload: object) -> str:
+        return json.dumps({"timestamp": "2026-03-02T10:00:00.000Z", "type": kind, "payload": payload}) + "\n"
+
+    def message(role: str, text: str) -> dict[str, object]:
+        part = "output_text" if role == "assistant" else "input_text"
+        return {"type": "message", "role": role, "content": [{"type": part, "text": text}]}
+
+    goal = '<codex_internal_context source="goal">\nGoal: migrate all tests to pytest.\n</codex_internal_context>'
+    history = [message("user", "Start."), message("user", f"Summary: some tests moved. {kept}")]
+    path = tmp_path / "rollout.jsonl"
+    path.write_text(
+        line("session_meta", id="s1", cwd="/work/demo", originator="codex_cli_rs", cli_version="0.150.0", source="cli")
+        + line("response_item", **message("user", goal))
+        + line("response_item", **message("user", "Start."))
+        + line("response_item", **message("assistant", "Started."))
+        + line("compacted", message="", replacement_history=history)
+        + line("response_item", **message("user", "continue"))
+        + line("response_item", **message("assistant", "Continuing.")),
+        encoding="utf-8",
+    )
+    with open_trace([str(path)], cache=False) as trace:
+        view = trace.view()
+        assert [a.turn for a in absences(view, len(view.blocks)) if a.pin.kind == "goal"] == lost

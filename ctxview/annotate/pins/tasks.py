@@ -1,19 +1,21 @@
 """The agent's own list of work, whichever tool keeps it, as it stood at every turn.
 
 Some tools write the whole list anew (TodoWrite, update_plan), some one item at a time (TaskCreate, whose id only the
-result tells, and TaskUpdate). Counting calls would count a re-written item twice; items are known by id here.
+result tells, and TaskUpdate). Counting calls would count a re-written item twice; items are known by id here. A call
+whose result says that it failed is taken back.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
+from ctxview.annotate.observations.results import failed
 from ctxview.annotate.patterns import lazy
 from ctxview.model import Block
 
@@ -61,17 +63,28 @@ class TaskItem:
         return self.status in ("pending", "in_progress")
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a call did to the list."""
+
+    call: str | None
+    before: Mapping[str, TaskItem]
+    """The list before it. It is never changed, only replaced."""
+    do: Callable[[], bool]
+
+
 class TaskList:
     """Feed it the session's blocks in order of arrival; `at(turn)` tells the list as that turn's call could know it."""
 
     def __init__(self) -> None:
-        self._items: dict[str, TaskItem] = {}
+        self._items: Mapping[str, TaskItem] = {}
         self._waiting: dict[str, TaskItem] = {}
         """Created, and without an id until the result arrives; by call id."""
         self._since: list[int] = []
         self._versions: list[tuple[TaskItem, ...]] = []
         self._calls: set[str] = set()
         """Calls of task tools, by call id."""
+        self._steps: list[_Step] = []
         self._written = False
         """The list is one that the agent wrote out."""
 
@@ -90,7 +103,7 @@ class TaskList:
         if block.kind == "tool_call":
             changed = self._call(block, n)
         elif block.kind == "tool_result":
-            changed = bool(block.call_id in self._waiting) and self._created(block)
+            changed = block.call_id in self._calls and self._answered(block)
         elif block.kind == "assistant":
             changed = self._check_list(block, n)
         else:
@@ -112,23 +125,48 @@ class TaskList:
                 return False  # the same call, written again by a resume
             self._calls.add(block.call_id)
         if name in _SCRIPTS:
-            return self._replace({"plan": _script_rows(block.text)}, n)
+            return self._do(block, lambda: self._replace({"plan": _script_rows(block.text)}, n))
         arguments = _object(block.text)
         if name == "TaskCreate":
             subject = _subject(arguments)
             self._waiting[block.call_id or block.id] = TaskItem("", subject, "pending", n)
             return False
         if name == "TaskUpdate":
-            return self._update(arguments)
-        return self._replace(arguments, n)
+            return self._do(block, lambda: self._update(arguments))
+        return self._do(block, lambda: self._replace(arguments, n))
+
+    def _do(self, block: Block, step: Callable[[], bool]) -> bool:
+        self._steps.append(_Step(block.call_id, self._items, step))
+        return step()
+
+    def _answered(self, block: Block) -> bool:
+        """What the result of a call changes: it names what was created, or says that nothing was done."""
+        if block.call_id in self._waiting:
+            return self._created(block)
+        if not (block.is_error or failed(block.text)):
+            return False
+        places = range(len(self._steps) - 1, -1, -1)
+        place = next((at for at in places if self._steps[at].call == block.call_id), None)
+        if place is None:
+            return False
+        items, later = self._items, self._steps[place + 1 :]
+        self._items = self._steps[place].before
+        del self._steps[place:]
+        for step in later:
+            self._steps.append(_Step(step.call, self._items, step.do))
+            step.do()
+        return self._items != items
 
     def _created(self, block: Block) -> bool:
         item = self._waiting.pop(block.call_id or "")
         found = _CREATED.search(block.text[:2_000])
         if block.is_error or found is None:
             return False
-        known = found[1] or found[2]
-        self._items[known] = replace(item, id=known)
+        created = replace(item, id=found[1] or found[2])
+        return self._do(block, lambda: self._create(created))
+
+    def _create(self, item: TaskItem) -> bool:
+        self._items = {**self._items, item.id: item}
         return True
 
     def _update(self, arguments: Mapping[str, Any]) -> bool:
@@ -140,7 +178,7 @@ class TaskList:
             return False
         words = subject[:_SUBJECT_CHARS] if isinstance(subject, str) and subject else item.subject
         updated = replace(item, status=status or item.status, subject=words)
-        self._items[known] = updated
+        self._items = {**self._items, known: updated}
         return updated != item
 
     def _replace(self, arguments: Mapping[str, Any], n: int) -> bool:
@@ -149,14 +187,15 @@ class TaskList:
             return self._take_marks(rows, n)
         if not isinstance(rows, list):
             return False
-        self._items = {}
+        items: dict[str, TaskItem] = {}
         for place, row in enumerate(rows, 1):
             if isinstance(row, Mapping):
                 known = str(row.get("id") or place)
                 status = _STATUS.get(str(row.get("status")).lower(), "pending")
-                self._items[known] = TaskItem(known, _subject(row), status, n)
+                items[known] = TaskItem(known, _subject(row), status, n)
             elif isinstance(row, str):
-                self._items[str(place)] = TaskItem(str(place), row[:_SUBJECT_CHARS], "pending", n)
+                items[str(place)] = TaskItem(str(place), row[:_SUBJECT_CHARS], "pending", n)
+        self._items = items
         return True
 
     def _check_list(self, block: Block, n: int) -> bool:
