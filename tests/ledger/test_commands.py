@@ -31,6 +31,7 @@ def test_texts_that_a_line_holds(line: str, written: list[tuple[str, str, str | 
         "cat <<EOF > a.md\nsum: $SUM\nEOF",
         "cat <<'EOF' | sed s/x/y/ > a.md\nx\nEOF",
         "printf '%s' 12 > a.md",
+        "echo 'a\\nb' > a.md",
         "python <<'EOF' > a.md\nprint(1)\nEOF",
         "grep -n '> tee' notes.md",
     ],

@@ -8,6 +8,7 @@ from typing import Final
 
 from ctxview.annotate.observations.ask import names
 from ctxview.annotate.observations.formatters import formatted
+from ctxview.annotate.observations.printed import printed
 from ctxview.annotate.observations.shell_state import ShellState
 from ctxview.annotate.observations.words import Command, Word
 
@@ -117,21 +118,8 @@ def file_output(command: Command) -> tuple[Word, bool] | None:
 def write_output(commands: list[Command], output: tuple[Word, bool], state: ShellState) -> None:
     """The file that a pipeline prints into is written, or changed where the line does not say what it prints."""
     word, appended = output
-    text = None if appended else _literal(commands)
+    text = None if appended else printed(commands)
     state.change(word, "edit" if text is None else "write", "a redirection", text)
-
-
-def _literal(commands: list[Command]) -> Word:
-    """The text that the commands print, where the line itself says it: a heredoc, or `echo` of plain words."""
-    first = commands[0]
-    if len(commands) != 1 or not first.words:
-        return None
-    if first.words == ["cat"] and first.heredoc is not None:
-        return first.heredoc
-    if first.words[0] == "echo" and all(w is not None and "\\" not in w for w in first.words):
-        words = [w for w in first.words[1:] if w is not None]
-        return None if words and words[0].startswith("-") else " ".join(words)
-    return None
 
 
 def is_silent_change(words: list[Word]) -> bool:
