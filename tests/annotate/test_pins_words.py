@@ -423,6 +423,12 @@ def test_standing_texts_lay_down_rules_too():
         ("I understand, but please proceed to cancel it regardless.", {"approval"}),
         ("Does that help?", set()),
         ("How does that sound?", set()),
+        ("If yes, do it, if not count first.", {"constraint"}),
+        ("The rest needs to be moved to the depot.", {"constraint"}),
+        ("No, we want to keep them in Kiel.", {"decision"}),
+        ("// parcel: null when it is gone, as the clerk noted\nshould probably explain when it is null", {"decision"}),
+        ("I read what we have, it's good. Continue.", {"approval"}),
+        ("Go ahead, but what is a depot", set()),
     ],
 )
 def test_orders_about_when_and_how_often_and_what_is_returned(text: str, kinds: set[str]):

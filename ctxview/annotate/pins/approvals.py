@@ -47,7 +47,8 @@ _YES_BUT: Final = in_lower_case(
     r"(?:but|as long as|provided|only if|on (?:the )?condition)\s+(?!thank)\w"
 )
 _HEDGED: Final = in_lower_case(
-    r"\b(?:not|no|but|before|if|unless|until|wait|however|could|does|what|how|why|my (?:user|reservation)|id is"
+    r"\b(?:not|no|but|before|if|unless|until|wait|however|could|does|(?:what|how|why)(?! (?:we|you|i|they|it)\b)"
+    r"|my (?:user|reservation)|id is"
     r"|I'll go ahead|I will go ahead)\b|n't\b|\bcan (?!proceed|go|merge|push|deploy|continue)|#STOP",
 )
 _THEN_ASKS: Final = in_lower_case(

@@ -134,7 +134,7 @@ REQUIRES: Final = Table(
     rule("each should …", "should & each|every",
          r"(?:^|[.;:]\s*|,\s*and\s+)(?:each|every)\s+(?:[\w-]+\s+){1,3}should\s+(?!(?:have\s+been|now|already)\b)[a-z]"),
     rule("needs to be …", "to & need|needs|has|have & be|stay|remain|run|support|use|pass",
-         r"\b(?:it|this|that|they|everything|all|which|output|results?|tests?|code)\s+(?:needs?|has|have)\s+to\s+"
+         r"\b(?:it|this|that|they|everything|all|which|rest|output|results?|tests?|code)\s+(?:needs?|has|have)\s+to\s+"
          r"(?:be|stay|remain|run|support|use|pass)\b(?!\s+(?:a\s+way|some))"),
     rule("the only requirement", "only & requirement|requirements|rule|condition",
          r"\bthe\s+only\s+(?:requirements?|rule|condition)\s+(?:is|are)\b"),
@@ -191,7 +191,7 @@ _IF: Final = rule(
     _LABEL + r"(?:if|when|once|whenever)\s+(?:[^.;:,]*(?:[.:](?=[\w«/])[^.;:,]*)*,\s+){1,4}?"
     r"(?!you\s+(?:get|find|note|look|understand|fill)\b)"
     r"(?:(?:please|then|also|first|always|just|you|[a-z]+ly)\s+)*"
-    rf"(?:{_TASKS}|assume|capture|default|delete|rerun|ignore|treat|try)\b{_TELLS_OF}",
+    rf"(?:(?:{_TASKS}|assume|capture|default|delete|do\s+the|rerun|ignore|treat|try)\b{_TELLS_OF}|do\s+(?:it|so|this|that)\b)",
 )  # fmt: skip
 _IN_EACH: Final = rule(
     "in …, …", "at|in|for|on|after|during|within",

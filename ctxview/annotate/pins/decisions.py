@@ -72,9 +72,9 @@ CORRECTS: Final = Table(
          r"I'?\s*a?m\s+(?:really|thinking|so)|before\b|I\s+(?:just|like|think)))"),
     rule("I actually want", "actually & want|wanted|need|meant", r"\bI\s+actually\s+(?:want(?:ed)?|need|meant)\b"),
     rule("wait, …", "wait", _OPENING + r"wait\b(?!\s+(?:for|until|till|a\s+(?:minute|second|moment)))"),
-    rule("no, …", "no|nope & instead|use|i|rather|not|make|put|keep|let's|just|only|it",
+    rule("no, …", "no|nope & instead|use|i|rather|not|make|put|keep|let's|just|only|it|we",
          r"^(?:nope|no)(?:,|\.|\s[-—–]|!)\s*(?:instead|use|I\s+meant|rather|not\s+(?:that|this|the)|make|put|keep|let's"
-         r"|just\s+\w+|only|it\s+(?:should|must|has\s+to))\b"),
+         r"|just\s+\w+|only|it\s+(?:should|must|has\s+to)|we\s+(?:want|need|should|must))\b"),
     rule("instead", "instead|not you|rather than please",
          r"^(?:please\s+)?instead,?\s|,\s+not\s+you\s+\w+ing\b|\b(?:rather|instead)\s+than\b.{1,40}\bplease\b"),
     rule("I meant", "mean|meant", r"\bI\s+(?:meant|mean)\b(?!\s+(?:it|to say that)\b)"),

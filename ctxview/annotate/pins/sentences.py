@@ -207,7 +207,8 @@ def _paragraphs(text: str) -> list[str]:
             opens = stripped[0]
             mark = None if opens.isalpha() and stripped[1:2] not in (".", ")") else _LIST_MARK.match(line)
             if held:
-                if mark is None and len(held) >= 40 and held[-1] not in ".!?:;" and opens in _WRAPS:
+                wraps = len(held) >= 40 and held[-1] not in ".!?:;" and held[:2] != "//"
+                if mark is None and wraps and opens in _WRAPS:
                     held = f"{held} {stripped}"
                     continue
                 found.append(held)
