@@ -12,7 +12,7 @@ from typing import Final
 
 from ctxview.annotate.patterns import in_lower_case
 from ctxview.annotate.pins.found import Found, shorten
-from ctxview.annotate.pins.matching import Table, ending, order, rule
+from ctxview.annotate.pins.matching import Table, by_first_letter, ending, order, rule, word_class
 from ctxview.annotate.pins.sentences import Sentence
 
 _PAST: Final = (
@@ -33,19 +33,22 @@ _CHANGING: Final = (
     "|skipping|restarting|rewriting|renaming|introducing|asking|affecting|downgrading|using"
 )
 
-_TASKS: Final = (
-    r"a(?:dd|nnounce|ppend|pply|sk|ttach)|b(?:ook|uild)"
-    r"|c(?:hange|heck|ite|lose|ommit|ompare|omplete|onfirm|onsult|ount|reate)"
-    r"|d(?:efine|elegate|elete|eploy|escribe|ocument)|e(?:dit|mit|nsure|xamine|xplain|xplore)"
-    r"|f(?:etch|ill|ind|ix|ocus|ormat)|g(?:ather|et|ive)|i(?:dentify|nclude|nsert|nspect|nstall|nvestigate)|keep"
-    r"|l(?:ist|oad|ook)|m(?:ark|erge|ove)|n(?:ame|ote)|o(?:btain|pen|utput)"
-    r"|p(?:ass|ick|lace|lan|resent|ropose|rovide|ush|ut)"
-    r"|r(?:ead|ecord|efactor|egister|emove|ename|epeat|eplace|eply|eport|eproduce|equest|esearch|esolve|espond|estart"
-    r"|eturn|eview|evise|ewrite|un)"
-    r"|s(?:ave|earch|end|et|how|kip|plit|tage|tart|tate|top|tudy|ubmit|ummarise|ummarize)"
-    r"|t(?:ake|ell|est|hink|race|ransfer)|u(?:nderstand|pdate|se)|v(?:alidate|erify)|w(?:ait|rap|rite)"
+_TASK_WORDS: Final = (
+    "add|announce|append|apply|ask|attach|book|build|change|check|cite|close|commit|compare"
+    "|complete|confirm|consult|count|create|define|delegate|delete|deploy|describe|document|edit|emit"
+    "|ensure|examine|explain|explore|fetch|fill|find|fix|focus|format|gather|get|give|identify"
+    "|include|insert|inspect|install|investigate|keep|list|load|look|mark|merge|move|name|note"
+    "|obtain|open|output|pass|pick|place|plan|present|propose|provide|push|put|read|record|refactor"
+    "|register|remove|rename|repeat|replace|reply|report|reproduce|request|research|resolve|respond"
+    "|restart|return|review|revise|rewrite|run|save|search|send|set|show|skip|split|stage|start"
+    "|state|stop|study|submit|summarise|summarize|take|tell|test|think|trace|transfer|understand"
+    "|update|use|validate|verify|wait|wrap|write"
 )
-"""Verbs that open an order, by their first letters: so few of them are tried at each place."""
+"""Verbs that open an order."""
+_CASE_WORDS: Final = "assume|capture|default|execute|ignore|rerun|tag|treat|try"
+"""Those that do so only where it says when."""
+word_class("ORDER", f"{_TASK_WORDS}|{_CASE_WORDS}|do".split("|"))
+_TASKS: Final = by_first_letter(_TASK_WORDS.split("|"))
 _ORDER: Final = in_lower_case(rf"(?<!can )\b(?!use\s+when\b)(?:{_TASKS})\b")
 
 _FIRST_ORDER: Final = in_lower_case(rf"^(?:(?:please|then|and|also|first|always)\s+)*(?:{_TASKS})\b")
@@ -187,17 +190,17 @@ _TELLS_OF: Final = (
 )
 """Not what follows a verb, but a noun that is spelled like one (`when I push, build breaks`)."""
 _IF: Final = rule(
-    "if …, …", "if|when|once|whenever",
+    "if …, …", "if|when|once|whenever & ORDER",
     _LABEL + r"(?:if|when|once|whenever)\s+(?:[^.;:,]*(?:[.:](?=[\w«/])[^.;:,]*)*,\s+){1,4}?"
     r"(?!you\s+(?:get|find|note|look|understand|fill)\b)"
     r"(?:(?:please|then|also|first|always|just|you|[a-z]+ly)\s+)*"
-    rf"(?:(?:{_TASKS}|assume|capture|default|delete|do\s+the|rerun|ignore|treat|try)\b{_TELLS_OF}|do\s+(?:it|so|this|that)\b)",
+    rf"(?:(?:{_TASKS}|{_CASE_WORDS}|do\s+the)\b{_TELLS_OF}|do\s+(?:it|so|this|that)\b)",
 )  # fmt: skip
 _IN_EACH: Final = rule(
-    "in …, …", "at|in|for|on|after|during|within",
+    "in …, …", "at|in|for|on|after|during|within & ORDER",
     _LABEL + r"(?:at|in|for|on|after|during|within)\s+(?:the|each|every|all|any|your|dependent|independent)\s+"
     r"[^.;:,]{3,80},\s+"
-    rf"(?:(?:please|then|also|first|always|[a-z]+ly)\s+)*(?:{_TASKS}|tag|execute)\b{_TELLS_OF}",
+    rf"(?:(?:please|then|also|first|always|[a-z]+ly)\s+)*(?:{_TASKS}|{_CASE_WORDS})\b{_TELLS_OF}",
 )  # fmt: skip
 _CONDITIONS: Final = re.compile(r"(?:[^:]{1,40}: )?(?:if|when|once|whenever|at|in|for|on|after|during|within) ")
 """How a sentence starts that these two can match: most that hold such a word have it elsewhere."""

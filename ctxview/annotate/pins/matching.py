@@ -9,9 +9,10 @@ a purpose (`if you never ...`, `to avoid ...`).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain, count, product
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from ctxview.annotate.patterns import in_lower_case, lazy
 
@@ -83,7 +84,8 @@ def _starts_clause(low: str, at: int) -> bool:
 
 def rule(name: str, keys: str, pattern: str) -> Rule:
     """`keys`: the words without which the pattern cannot match, in lower case and parted by `|`. Of a phrase all words
-    are needed, in any order; of lists parted by ` & `, one of each; of such combinations parted by ` / `, one."""
+    are needed, in any order; of lists parted by ` & `, one of each; of such combinations parted by ` / `, one. A word
+    in capitals is a class of `word_class` and stands for any of its words."""
     return Rule(name, _word_sets(keys), in_lower_case(pattern), 1 << next(_numbers))
 
 
@@ -97,12 +99,31 @@ def ending(name: str, keys: str, opens: re.Pattern[str], pattern: str) -> Rule:
     return replace(rule(name, keys, pattern), opens=opens)
 
 
+def by_first_letter(words: Iterable[str]) -> str:
+    """A pattern for any of `words`, of which few are tried at each place."""
+    letters: dict[str, list[str]] = {}
+    for word in words:
+        letters.setdefault(word[0], []).append(word[1:])
+    return "|".join(f"{letter}(?:{'|'.join(rests)})" for letter, rests in letters.items())
+
+
+def word_class(name: str, words: Iterable[str]) -> None:
+    """Lets rules name many words, any of which they need, by one word in capitals."""
+    _classes[name.encode()] = frozenset(word.encode() for word in words)
+
+
+_classes: Final[dict[bytes, frozenset[bytes]]] = {}
+
+
 def _word_sets(keys: str) -> tuple[frozenset[bytes], ...]:
     combinations = (product(*(part.split("|") for part in one.split(" & "))) for one in keys.split(" / "))
-    return tuple(
-        frozenset(" ".join(chosen).encode("ascii").translate(_LETTERS).split())
-        for chosen in chain.from_iterable(combinations)
-    )
+    chosen = chain.from_iterable(combinations)
+    return tuple(frozenset(word for phrase in phrases for word in _words_of(phrase)) for phrases in chosen)
+
+
+def _words_of(phrase: str) -> list[bytes]:
+    word = phrase.encode("ascii")
+    return [word] if word in _classes else word.translate(_LETTERS).split()
 
 
 class Table:
@@ -133,27 +154,51 @@ class Vocabulary:
             for words in one.keys:
                 with_rarest = sets.setdefault(min(words, key=_how_common), {})
                 with_rarest[words] = with_rarest.get(words, 0) | one.bit
-        self._words = frozenset(word for rules in sets.values() for words in rules for word in words)
-        self._by_word: dict[bytes, tuple[Candidates, tuple[tuple[frozenset[bytes], Candidates], ...]]] = {}
-        """A word -> the rules for which it is enough, and the others that a rule needs of which it is the rarest."""
-        for word, rules in sets.items():
-            alone = rules.pop(frozenset((word,)), 0)
-            self._by_word[word] = alone, tuple((words - {word}, bits) for words, bits in rules.items())
+        named = {word for rules in sets.values() for words in rules for word in words}
+        self._classes = tuple((name, words) for name, words in _classes.items() if name in named)
+        self._words = frozenset(named.union(*(words for _, words in self._classes)))
+        self._by_word = {word: _needs(word, rules) for word, rules in sets.items()}
 
     def candidates(self, low: str) -> Candidates:
         """The rules that can match a text in lower case. None of it matches where this is 0."""
         held = self._words.intersection(low.encode("ascii", "replace").translate(_LETTERS).split())
+        for name, words in self._classes:
+            if not words.isdisjoint(held):
+                held |= {name}
         answer = 0
         for word in held:
             found = self._by_word.get(word)
             if found is not None:
-                answer |= found[0]
-                for others, bits in found[1]:
+                alone, pairs, seconds, longer = found
+                answer |= alone
+                for second in seconds & held:
+                    answer |= pairs[second]
+                for others, bits in longer:
                     if others <= held:
                         answer |= bits
         return answer
 
 
+class _Needs(NamedTuple):
+    """What rules need of which one word is the rarest."""
+
+    alone: Candidates
+    """The rules that need no other word."""
+    pairs: dict[bytes, Candidates]
+    """The rules that need one other word, by that."""
+    seconds: frozenset[bytes]
+    """The keys of `pairs`."""
+    longer: tuple[tuple[frozenset[bytes], Candidates], ...]
+
+
+def _needs(word: bytes, rules: dict[frozenset[bytes], Candidates]) -> _Needs:
+    others = {words - {word}: bits for words, bits in rules.items()}
+    alone = others.pop(frozenset(), 0)
+    pairs = {next(iter(words)): bits for words, bits in others.items() if len(words) == 1}
+    longer = tuple((words, bits) for words, bits in others.items() if len(words) > 1)
+    return _Needs(alone, pairs, frozenset(pairs), longer)
+
+
 def _how_common(word: bytes) -> tuple[bool, int, bytes]:
-    """Long words are rare."""
-    return word in _COMMON, -len(word), word
+    """Long words are rare, classes of them are not."""
+    return word in _COMMON or word in _classes, -len(word), word
