@@ -21,7 +21,7 @@ import duckdb
 
 from ctxview.errors import UnreadableError, UsageError
 
-SCHEMA: Final = "5"
+SCHEMA: Final = "6"
 """Version of tables and views; it grows with every change that a query could notice."""
 MEGABYTE: Final = 1_000_000
 MEMORY: Final = 1_000

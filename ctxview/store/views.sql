@@ -1,5 +1,11 @@
 -- The documented views: what most questions need, keyed by the session's own id. Columns are a contract: see meta.
 
+-- The window's size as the provider counted it; NULL without usage.
+CREATE MACRO recorded_tokens(input, cache_read, cache_write) AS TRY_CAST(CASE
+    WHEN input IS NOT NULL OR cache_read IS NOT NULL OR cache_write IS NOT NULL
+    THEN coalesce(input::HUGEINT, 0) + coalesce(cache_read, 0) + coalesce(cache_write, 0)
+END AS BIGINT);
+
 CREATE VIEW v_window AS
 SELECT
     m.session,
@@ -55,10 +61,7 @@ SELECT
     t.input,
     t.cache_read,
     t.cache_write,
-    TRY_CAST(CASE
-        WHEN t.input IS NOT NULL OR t.cache_read IS NOT NULL OR t.cache_write IS NOT NULL
-        THEN coalesce(t.input::HUGEINT, 0) + coalesce(t.cache_read, 0) + coalesce(t.cache_write, 0)
-    END AS BIGINT) AS recorded,
+    recorded_tokens(t.input, t.cache_read, t.cache_write) AS recorded,
     TRY_CAST(sum(coalesce(d.change, 0)) OVER (
         PARTITION BY m.session_n, m.session ORDER BY m.turn ROWS UNBOUNDED PRECEDING
     ) AS BIGINT) AS counted,
@@ -103,7 +106,20 @@ JOIN sessions x ON x.n = b.session_n
 LEFT JOIN lives l ON l.block_key = b.block_key
 LEFT JOIN edits e ON e.session_n = b.session_n AND e.n = l.ended_by AND NOT l.stands;
 
+-- Sizes as SessionView.cut_sizes gives them.
 CREATE VIEW v_cuts AS
+WITH calls AS (
+    SELECT session_n, turn, model, "at", recorded_tokens(input, cache_read, cache_write) AS recorded FROM turns
+),
+sized AS (
+    SELECT
+        c.* REPLACE (coalesce(c.before, b.recorded) AS before, coalesce(c.after, t.recorded) AS after),
+        t.model,
+        t."at"
+    FROM cuts c
+    LEFT JOIN calls b ON b.session_n = c.session_n AND b.turn = c.turn - 1
+    LEFT JOIN calls t ON t.session_n = c.session_n AND t.turn = c.turn
+)
 SELECT
     x.session,
     c.n AS cut,
@@ -116,13 +132,12 @@ SELECT
     c.dropped,
     c.kept,
     c.summary_tokens,
-    t.model,
-    t."at",
+    c.model,
+    c."at",
     c.file,
     c.line
-FROM cuts c
-JOIN sessions x ON x.n = c.session_n
-LEFT JOIN turns t ON t.session_n = c.session_n AND t.turn = c.turn;
+FROM sized c
+JOIN sessions x ON x.n = c.session_n;
 
 -- Pins with the block they stand on; until is one past the last turn they hold for.
 CREATE VIEW v_pins AS

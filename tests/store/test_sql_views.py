@@ -141,8 +141,26 @@ def test_v_lifelines_is_the_life_of_each_block(store, life):
         assert rule == (None if edit is None else view.edits[edit].rule)
 
 
+@settings(max_examples=30, deadline=None)
+@given(life=lives(), data=st.data())
+def test_v_cuts_gives_the_sizes_of_a_cut(store, life, data):
+    """As the log states them, else as the turns around it were recorded: whatever the view of the session says."""
+    numbers = st.none() | st.integers(0, 150_000)
+    turns = st.integers(1, len(life[1]) + 1)
+    cuts = [
+        CutRow(n, turn, "compact", None, data.draw(numbers), data.draw(numbers), 1, 1, None, "f", 1)
+        for n, turn in enumerate(data.draw(st.lists(turns, max_size=4)))
+    ]
+    store.add_cuts(life[0].session, cuts)
+    view = stored(store, life)
+    query = "SELECT before, after, freed FROM v_cuts WHERE session = ? ORDER BY cut"
+    sizes = [view.cut_sizes(cut) for cut in cuts]
+    expected = [(b, a, None if b is None or a is None else b - a) for b, a in sizes]
+    assert ask(store, query, view.row.session) == expected
+
+
 def test_v_cuts_names_the_call_a_cut_took_effect_at():
-    """A cut after the last turn has no call; freed is unknown where the log states no sizes."""
+    """A cut after the last turn has no call; freed is unknown where neither the log nor a call tells a size."""
     with Store.memory() as store:
         store.add_sessions([SESSION])
         store.add_turns("s", [replace(TURN, model="m1", at="noon")])
