@@ -17,6 +17,10 @@ import orjson
 _TITLE_CHARS: Final = 80
 _LARGEST_COUNT: Final = 2**40
 """A trillion tokens or bytes: no counter is larger, and thousands of them can be added in 63 bits."""
+_LAST_SECONDS: Final = 1e11
+"""A larger number of a timestamp is one of milliseconds: so many seconds after 1970 is the year 5138."""
+_LAST_MOMENT: Final = 253_402_300_799
+"""Seconds from 1970 to the last one of the year 9999, after which Python has no dates."""
 TOO_DEEP: Final = "[nested too deep to show]"
 
 
@@ -60,12 +64,30 @@ def as_count(value: Any) -> int | None:
 
 
 def as_time(value: Any) -> str | None:
-    """A timestamp as logged; a number, taken as seconds since 1970, as ISO 8601. None when it is neither."""
+    """A timestamp as logged; a number, taken as seconds or milliseconds since 1970, as ISO 8601. None when it is
+    neither."""
     if isinstance(value, str):
         return value[:40] or None
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e11:
-        return datetime.fromtimestamp(value, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    moment = instant(value)
+    if moment:
+        return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return None
+
+
+def instant(value: Any) -> float | None:
+    """The moment that a timestamp names, in seconds since 1970, whatever its zone and its fraction of a second: an ISO
+    8601 text (UTC where it names no zone), or a number of seconds or milliseconds. None when it is none."""
+    if isinstance(value, str):
+        if not value[:4].isdecimal():  # a weekday, a time of the day, words
+            return None
+        try:
+            moment = datetime.fromisoformat(value)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            return None
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < _LAST_MOMENT * 1000:
+        return None
+    return value / 1000 if value > _LAST_SECONDS else float(value)
 
 
 def dig(value: Any, *keys: str) -> Any:

@@ -41,14 +41,22 @@ def read(value: Any) -> Exchange | Other:
     request = record.get("request")
     if isinstance(request, dict):
         if "body" not in request and ("messages" in request or "input" in request):
-            return _call(record, request, None, Client(), "response" in record, as_time(record.get("timestamp")))
+            return _call(record, request, None, Client(), "response" in record)
         return _http(record, request)
     if isinstance(record.get("messages"), list) or _is_responses_body(record):
-        return _call(record, record, None, Client(), "response" in record, as_time(record.get("timestamp")))
+        return _call(record, record, None, Client(), "response" in record)
     if isinstance(record.get("path"), str) and "response" in record and "status" in record:
         answer = {"status": record["status"], "body": record["response"]}
         return _http({**record, "response": answer}, {"path": record["path"], "body": record.get("body")})
     return Other(as_str(record.get("type"))[:60] or f"not an exchange ({kind_of_json(value)})", known=False)
+
+
+def time_of(value: Any) -> Any:
+    """The time that the log gives a record, as logged; None where it has none. An answer's own is another clock's."""
+    record = as_dict(value)
+    request = as_dict(record.get("request"))
+    times = (record.get("timestamp"), request.get("timestamp"), record.get("logged_at") if request else None)
+    return next((time for time in times if time is not None and time != ""), None)
 
 
 def _is_responses_body(record: dict[str, Any]) -> bool:
@@ -67,13 +75,10 @@ def _http(record: dict[str, Any], request: dict[str, Any]) -> Exchange | Other:
     if not isinstance(body, dict) or not body:
         answered = api is not None and bool(dig(record, "response", "body"))
         return Other("request without a body", reason=_NO_BODY if answered else None)
-    at = as_time(record.get("timestamp")) or as_time(request.get("timestamp")) or as_time(record.get("logged_at"))
-    return _call(record, body, api, client_of(headers, body), "response" in record, at)
+    return _call(record, body, api, client_of(headers, body), "response" in record)
 
 
-def _call(
-    record: dict[str, Any], body: dict[str, Any], api: str | None, client: Client, answered: bool, at: str | None
-) -> Exchange:
+def _call(record: dict[str, Any], body: dict[str, Any], api: str | None, client: Client, answered: bool) -> Exchange:
     """The exchange that `body` is; without an API its shape tells which one it speaks."""
     response = record.get("response")
     reply = None
@@ -98,7 +103,7 @@ def _call(
         dialect=ANTHROPIC if api == "messages" else OPENAI,
         request=request,
         reply=reply,
-        at=at or (reply.at if reply is not None else None),
+        at=as_time(time_of(record)) or (reply.at if reply is not None else None),
         client=client.name,
         session=known.session,
         parent=known.parent,

@@ -15,7 +15,7 @@ from ctxview.loaders.captures.answers import answer_of
 from ctxview.loaders.captures.clients import identifier
 from ctxview.loaders.captures.names import LITELLM
 from ctxview.loaders.captures.wire import Exchange, Reply, Request
-from ctxview.loaders.shapes import as_count, as_dict, as_list, as_str, as_time, dig
+from ctxview.loaders.shapes import as_count, as_dict, as_list, as_str, as_time, dig, instant
 
 _STAMP: Final = re.compile(r"-\d{9,}(\.\d+)?(-[0-9a-f]{1,32})?\Z")
 _OPEN_CALL: Final = "<function="
@@ -50,8 +50,7 @@ def read_completion(record: dict[str, Any]) -> Exchange:
 
 def time_of(record: dict[str, Any]) -> float:
     """When the call was made, in seconds since 1970; 0 where the log does not say."""
-    time = record.get("timestamp")
-    return float(time) if isinstance(time, (int, float)) and not isinstance(time, bool) and 0 < time < 1e11 else 0.0
+    return instant(record.get("timestamp")) or 0.0
 
 
 def _call(record: dict[str, Any], model: str, tools: list[Any], prompted: bool) -> tuple[Request, Reply]:

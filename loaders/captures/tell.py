@@ -13,12 +13,13 @@ from typing import Final, Literal
 
 from ctxview.loaders.anthropic_content import Part
 from ctxview.loaders.captures.blocks import Labels, Numbering, Scribe, never_logged
-from ctxview.loaders.captures.envelopes import read
+from ctxview.loaders.captures.envelopes import read, time_of
 from ctxview.loaders.captures.logs import Log
 from ctxview.loaders.captures.names import ANTHROPIC, LITELLM, OPENAI
 from ctxview.loaders.captures.past import Link, Past
 from ctxview.loaders.captures.steps import Step
 from ctxview.loaders.captures.wire import Exchange, Message, Other, Reply, Request
+from ctxview.loaders.clock import Clock
 from ctxview.loaders.documents import Meter
 from ctxview.loaders.records import Raw
 from ctxview.model import Call, CallEnd, CutKind, Event, Issue, Origin, Record, Snapshot
@@ -80,6 +81,7 @@ class Teller:
     def tell(self, log: Log, steps: list[Step | None]) -> Iterator[Event]:
         """The events of one file."""
         file, meter = log.file.name, Meter(log.file)
+        clock = Clock(file, "record" if log.is_document else "line", numbers=True)
         issues: list[Issue] = []
         said: set[str] = set()
         planned = iter(steps)
@@ -90,11 +92,14 @@ class Teller:
             if step is _END:  # written since the first walk: a later look at the file will tell it
                 return
             if raw.status == "ok":
+                if isinstance(step, Step) and not step.known:
+                    clock.see(time_of(raw.value), raw.line, step.thread.number)
                 yield from self._record(file, raw, step if isinstance(step, Step) else None, said)
             elif raw.status == "unreadable":
                 yield Record(file, raw.line, "unreadable", "unreadable")
             yield from meter.at(raw.end)
         yield from issues
+        yield from clock.issues()
         yield meter.end()
 
     def _record(self, file: str, raw: Raw, step: Step | None, said: set[str]) -> Iterator[Event]:

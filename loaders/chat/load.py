@@ -20,6 +20,7 @@ from ctxview.loaders.chat.conversations import (
     unwrap,
 )
 from ctxview.loaders.chat.messages import message_blocks
+from ctxview.loaders.clock import Clock
 from ctxview.loaders.documents import Meter, Records
 from ctxview.loaders.openai_content import Calls, role_of
 from ctxview.loaders.records import Raw
@@ -60,6 +61,7 @@ class _File:
         document = self._records.document
         self._whole = conversation(document) if is_conversation(document) else Conversation([])
         self._ticks = bool(as_list(dig(document, "ticks"))) and unwrap(document) is dig(document, "ticks")
+        self._clock = Clock(file.name, "record" if self._records.is_document else "line", numbers=True)
         self._telling: _Telling | None = None
 
     def events(self) -> Iterator[Event]:
@@ -78,6 +80,7 @@ class _File:
         yield from issues
         if self._telling is not None:
             yield from self._telling.finish()
+        yield from self._clock.issues()
         if self._ticks and count:
             reason = "a voice run: it holds audio ticks and no messages, so it has no windows to show"
             yield Issue(self._file.name, None, None, "info", reason)
@@ -93,7 +96,7 @@ class _File:
         elif is_message(value) and (role_of(value) is not None or self._telling is not None):
             if self._telling is None:
                 session = self._taken.take(self._whole.id or self._stem)
-                self._telling = _Telling(session, file, self._stem, self._whole)
+                self._telling = _Telling(session, file, self._stem, self._whole, self._clock)
                 yield from self._telling.start(Origin(file, raw.line), raw.byte)
             yield from self._telling.record(raw)
         else:
@@ -105,7 +108,7 @@ class _File:
         stored = conversation(raw.value)
         fallback = self._stem if self._records.is_document and raw.value is self._records.document else None
         name = stored.id or fallback or f"{self._stem}-{task_name(raw.value) or count}"
-        telling = _Telling(self._taken.take(name), self._file.name, self._stem, stored)
+        telling = _Telling(self._taken.take(name), self._file.name, self._stem, stored, self._clock)
         yield from telling.start(Origin(self._file.name, raw.line), raw.byte)
         for index, message in enumerate(stored.messages):
             origin = Origin(self._file.name, raw.line, f"messages[{index}]")
@@ -116,8 +119,8 @@ class _File:
 class _Telling:
     """One conversation being told, message by message."""
 
-    def __init__(self, session: str, file: str, stem: str, stored: Conversation) -> None:
-        self._session, self._file, self._stem, self._stored = session, file, stem, stored
+    def __init__(self, session: str, file: str, stem: str, stored: Conversation, clock: Clock) -> None:
+        self._session, self._file, self._stem, self._stored, self._clock = session, file, stem, stored, clock
         self._calls = Calls()
         self._ids: set[str] = set()
         self._count = 0
@@ -169,6 +172,8 @@ class _Telling:
                 reason = f"message {self._count} has no role that is sent to a model and was left out"
                 yield Issue(self._file, origin.line, byte, "warning", reason, self._session)
             return
+        if role != "system":  # what stands at the head has no moment of its own
+            self._clock.see(value.get("timestamp"), origin.line, self._session)
         call = None
         if role == "assistant" and not self._stored.pending:
             call = self._call(value, origin)

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ctxview.loaders.claude_code.kinds import CONVERSATION
 from ctxview.loaders.records import read_document, read_lines
-from ctxview.loaders.shapes import as_dict, as_str
+from ctxview.loaders.shapes import as_dict, as_str, instant
 from ctxview.loaders.source import SourceFile
 
 _METADATA: Final = re.compile(r"agent-([^/\\]+)\.meta\.json$")
@@ -24,7 +24,7 @@ class _Rank(NamedTuple):
     """Of a file, by its first line of conversation."""
 
     is_agent: bool
-    at: str
+    at: float
     is_fork: bool
     """It says so itself."""
 
@@ -61,21 +61,26 @@ def _rank(file: SourceFile) -> _Rank:
     for value in islice(_lines(file), 50):
         if "isSidechain" in value:
             is_agent = value.get("isSidechain") is True and bool(value.get("agentId"))
-            return _Rank(is_agent, as_str(value.get("timestamp")), isinstance(value.get("forkedFrom"), dict))
-    return _Rank(False, "", False)
+            return _Rank(is_agent, _time(value), isinstance(value.get("forkedFrom"), dict))
+    return _Rank(False, 0.0, False)
 
 
 def _age(one: SourceFile, other: SourceFile) -> int:
     """Below 0 when `one` is the older of two files that start with the same lines, above 0 when it is the younger."""
-    for a, b in zip_longest(_times(one), _times(other), fillvalue=""):
+    for a, b in zip_longest(_times(one), _times(other), fillvalue=0.0):
         if a != b:
             return -1 if a < b else 1
     return 0
 
 
-def _times(file: SourceFile) -> Iterator[str]:
-    """The timestamps of its lines of conversation."""
-    return (as_str(v.get("timestamp")) for v in _lines(file) if v.get("type") in CONVERSATION)
+def _times(file: SourceFile) -> Iterator[float]:
+    """The times of its lines of conversation."""
+    return (_time(value) for value in _lines(file) if value.get("type") in CONVERSATION)
+
+
+def _time(value: dict[str, Any]) -> float:
+    """When a line was written, in seconds since 1970; 0 where it does not say."""
+    return instant(as_str(value.get("timestamp"))) or 0.0
 
 
 def _lines(file: SourceFile) -> Iterator[dict[str, Any]]:

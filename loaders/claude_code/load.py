@@ -22,6 +22,7 @@ from ctxview.loaders.claude_code.thinking import keeps_thinking
 from ctxview.loaders.claude_code.titles import Titles
 from ctxview.loaders.claude_code.tree import Tree
 from ctxview.loaders.claude_code.usage import merge_usage
+from ctxview.loaders.clock import OWN_TIME, Clock
 from ctxview.loaders.records import read_lines
 from ctxview.loaders.shapes import as_count, as_dict, as_list, as_str, title_of
 from ctxview.loaders.source import Source, SourceFile
@@ -85,11 +86,7 @@ class _Reader:
         self._newest_line = 0
         self._part = 1
         """Which object on its line is being read: several can be glued."""
-        self._last_at = ""
-        self._back_in_time: tuple[int, int] | None = None
-        """(first line, number of lines) with a timestamp before that of the line above."""
-        self._undated: tuple[int, int] | None = None
-        """The same for lines without a timestamp."""
+        self._clock = Clock(file.name)
 
     def events(self) -> Iterator[Event]:
         found: list[Issue] = []
@@ -195,7 +192,7 @@ class _Reader:
             yield Record(self._name, number, "window", node.type)
         else:
             yield from self._record(value, node, number, byte)
-        self._watch_clock(value, number)
+        self._watch_clock(value, node, number)
         self._note_agent(value, node, lane, number)
         if node.message_id is not None:
             yield from self._response(lane, node, value, number)
@@ -288,30 +285,21 @@ class _Reader:
             reason = f"the file of sub-agent {agent} is missing{size}"
             self._shared.reported.setdefault(agent, Issue(self._name, number, None, "warning", reason, lane.session))
 
-    def _watch_clock(self, value: dict[str, Any], number: int) -> None:
-        at = as_str(value.get("timestamp"))
-        if not at:
-            first, count = self._undated or (number, 0)
-            self._undated = (first, count + 1)
-        elif at < self._last_at:
-            first, count = self._back_in_time or (number, 0)
-            self._back_in_time = (first, count + 1)
-        self._last_at = at or self._last_at
+    def _watch_clock(self, value: dict[str, Any], node: Node, number: int) -> None:
+        """What the client writes by itself is dated by its occasion: echoes of a command by when that was typed,
+        attachments and summaries by when they were made."""
+        is_said = node.type in ("user", "assistant") and not all(b.injected or b.inserted for b in node.blocks)
+        self._clock.see(
+            value.get("timestamp"), number, node.session,
+            slack=0.0 if is_said else OWN_TIME, calls=node.calls, answers=node.results,
+        )  # fmt: skip
 
     def _last_words(self) -> Iterator[Event]:
         session = self._lanes.main.session if self._lanes.main else None
         for line in self._queue.unseen():
             reason = "words that were queued here left the queue, and no line shows them sent: windows may lack them"
             yield Issue(self._name, line, None, "warning", reason, session)
-        if self._back_in_time is not None:
-            first, count = self._back_in_time
-            lines = "a line is" if count == 1 else f"{count} lines are"
-            reason = f"{lines} dated before the line above; the order of the file is kept"
-            yield Issue(self._name, first, None, "info", reason)
-        if self._undated is not None:
-            first, count = self._undated
-            lines = "a line has" if count == 1 else f"{count} lines have"
-            yield Issue(self._name, first, None, "info", f"{lines} no timestamp; the order of the file is kept")
+        yield from self._clock.issues()
         yield from self._lanes.closing(self._titles.best(self._tree))
 
 

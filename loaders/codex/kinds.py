@@ -9,7 +9,10 @@ KNOWN_LINES: Final = frozenset(
 )
 """Settings, and baselines that the client compares with: what the model sees of them comes as messages."""
 
-LINE_TYPES: Final = KNOWN_LINES | {"response_item", "event_msg", "compacted", "inter_agent_communication"}
+CONVERSATION: Final = frozenset({"response_item", "compacted", "inter_agent_communication"})
+"""Lines that change the window; the others report on it."""
+
+LINE_TYPES: Final = KNOWN_LINES | CONVERSATION | {"event_msg"}
 
 CALL_TYPES: Final = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
 """Calls that the client answers."""

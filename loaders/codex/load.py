@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
 
+from ctxview.loaders.clock import OWN_TIME, Clock
 from ctxview.loaders.codex.blocks import At
 from ctxview.loaders.codex.copies import settle_copies
 from ctxview.loaders.codex.items import Item, agent_message, is_item, item_of, said
-from ctxview.loaders.codex.kinds import KNOWN_EVENTS, KNOWN_LINES, MIRRORS
+from ctxview.loaders.codex.kinds import CONVERSATION, KNOWN_EVENTS, KNOWN_LINES, MIRRORS
 from ctxview.loaders.codex.survey import Plan, Survey, survey, unwrap
 from ctxview.loaders.codex.thread import Thread
 from ctxview.loaders.documents import Meter
@@ -25,6 +26,8 @@ from ctxview.loaders.taken import Taken
 from ctxview.model import Event, Issue, Origin, Record, SessionStart
 
 FORMAT: Final = "codex"
+_REPORT_SLACK: Final = 1.0
+"""Seconds. Reports are written beside the conversation: real ones are dated up to 0.7 s before the record above."""
 
 
 def load(source: Source) -> Iterator[Event]:
@@ -39,7 +42,7 @@ def load(source: Source) -> Iterator[Event]:
     threads = {plan.thread for plan in plans}
     for file, found in surveys:
         starts = {id(plan): _start(plan, names[id(plan)], spawned) for plan in found.plans.values()}
-        yield from _Reader(file, found, starts, threads).events()
+        yield from _Reader(file, found, starts, threads, Clock(file.name)).events()
 
 
 def _session_names(surveys: list[tuple[SourceFile, Survey]]) -> dict[int, str]:
@@ -90,6 +93,7 @@ class _Reader:
     starts: Mapping[int, SessionStart]
     threads: set[str]
     """Every thread of the trace."""
+    clock: Clock
     _thread: Thread | None = None
     _line: int = 0
     _again: int = 0
@@ -111,6 +115,7 @@ class _Reader:
                 yield Record(self.file.name, raw.line, "unknown", f"json {type(raw.value).__name__}")
             yield from meter.at(raw.end)
         yield from wrong
+        yield from self.clock.issues()
         yield from self._last_words()
         yield meter.end()
 
@@ -126,6 +131,8 @@ class _Reader:
             yield Record(self.file.name, raw.line, "unknown", kind or "no type")
             return
         thread.inherits = number < thread.plan.own_from
+        if "payload" in raw.value:  # older layouts have no times
+            self._watch_clock(raw, kind, thread)
         if kind == "response_item":
             yield from self._item(thread, payload, at)
         elif kind == "event_msg":
@@ -143,6 +150,11 @@ class _Reader:
             yield self._said(at, "known" if kind in KNOWN_LINES else "unknown", kind or "no type")
             if kind == "turn_context":
                 thread.turn(payload)
+
+    def _watch_clock(self, raw: Raw, kind: str, thread: Thread) -> None:
+        """What was copied keeps the times of its original, or has those of the copy."""
+        slack = OWN_TIME if thread.inherits else 0.0 if kind in CONVERSATION else _REPORT_SLACK
+        self.clock.see(raw.value.get("timestamp"), raw.line, thread.session, slack=slack)
 
     def _at(self, number: int, raw: Raw, payload: dict[str, Any]) -> At:
         self._again = self._again + 1 if raw.line == self._line else 0

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from array import array
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from ctxview.loaders.codex.kinds import LINE_TYPES, MIRRORS
 from ctxview.loaders.codex.thinking import Thinking
 from ctxview.loaders.codex.usage import Meter, totals_of
 from ctxview.loaders.records import Raw, read_lines
-from ctxview.loaders.shapes import as_dict, as_int, as_str
+from ctxview.loaders.shapes import as_dict, as_str, instant
 from ctxview.loaders.source import SourceFile
 from ctxview.model import Issue
 
@@ -63,7 +62,7 @@ class Plan:
     """Fingerprints of items and usage reports."""
     times: array[float] = field(default_factory=lambda: array("d"))
     answers: array[int] = field(default_factory=lambda: array("b"))
-    """Whether they are a response's or its usage."""
+    """Whether they are a response's: 1 for an item, 2 for its usage, 0 for what is none."""
     own_turn: int | None = None
     """Number of the record that says that a turn of the session's own begins."""
 
@@ -221,7 +220,7 @@ class _Surveyor:
                 plan.numbers.append(number)
                 plan.prints.append(hash(totals))
                 plan.times.append(at)
-                plan.answers.append(1)
+                plan.answers.append(2)
             report = self._meter.read(payload)
             size = report.usage.prompt if report.usage is not None else report.estimate
             if self._compacted is not None and size and size <= (report.limit or size):
@@ -255,11 +254,4 @@ class _Surveyor:
 
 def seconds(value: Any) -> float:
     """A timestamp as seconds since 1970; 0 when it is none."""
-    if (number := as_int(value)) is not None:
-        return number / 1000 if number > 10**11 else float(number)
-    if not isinstance(value, str) or not value[:4].isdigit():
-        return 0.0
-    try:
-        return datetime.fromisoformat(value).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return 0.0
+    return instant(value) or 0.0

@@ -95,3 +95,17 @@ def test_objects_glued_on_one_line_without_uuids_are_told_apart(tmp_path: Path) 
         view = trace.view()
         assert [row.block.preview for row in view.window(1)] == ["one", "two"]
         assert len({row.block.id for row in view.window(1)}) == 2
+
+
+def test_the_older_of_two_files_is_told_by_moments_not_by_words(tmp_path: Path) -> None:
+    """The fork goes on an hour later, in words of another zone that sort before the original's."""
+    w = Writer("orig")
+    first = [w.user("u1", None), w.answer("a1", "u1")]
+    more = [{**w.user("u2", "a1"), "timestamp": "2026-03-01T05:00:00Z"}, w.answer("a2", "u2")]
+    fork = [{**x, "sessionId": "fork"} for x in copied(first, "f")]
+    fork += [{**w.user("f2", "fa1"), "timestamp": "2026-03-01T01:00:00-05:00", "sessionId": "fork"}]
+    write(tmp_path / "b.jsonl", [*first, *more])
+    write(tmp_path / "a.jsonl", fork)
+    with open_trace([str(tmp_path)], cache=False) as trace:
+        assert [turn.inherited for turn in trace.view("orig").turns] == [False, False]
+        assert [turn.inherited for turn in trace.view("fork").turns] == []
