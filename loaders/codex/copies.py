@@ -5,7 +5,7 @@ It prevents the parent's calls from being billed again: a copy carries the usage
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from typing import Final
 
 from ctxview.loaders.codex.survey import Plan, seconds
@@ -32,7 +32,7 @@ def _own_from(plan: Plan, origin: Plan | None) -> int:
     if own_turn is not None:
         end = sum(number < own_turn for number in plan.numbers)
     elif origin is not None:
-        end = _common(plan, Counter(origin.prints))
+        end = _ended(plan, *_common(plan, origin))
     else:
         end = _burst(plan) if plan.parents else 0
     begin = sum(number < plan.copy_from for number in plan.numbers)
@@ -41,15 +41,38 @@ def _own_from(plan: Plan, origin: Plan | None) -> int:
     return own_turn if own_turn is not None else plan.numbers[end - 1] + 1
 
 
-def _common(plan: Plan, others: Counter[int]) -> int:
-    """How many of a session's records its parent has as well, from the first on."""
-    for index, (number, mark) in enumerate(zip(plan.numbers, plan.prints)):
+def _common(plan: Plan, origin: Plan) -> tuple[int, set[int]]:
+    """How many of a session's records its parent has as well, from the first on; and which of them at the same time."""
+    others: defaultdict[int, list[float]] = defaultdict(list)
+    for mark, at in zip(origin.prints, origin.times):
+        others[mark].append(at)
+    timely: set[int] = set()
+    for index, (number, mark, at) in enumerate(zip(plan.numbers, plan.prints, plan.times)):
         if number < plan.copy_from:
             continue
-        if not others[mark]:
+        known = others[mark]
+        if not known:
+            return index, timely
+        if at in known:
+            timely.add(index)
+            known.remove(at)
+        else:
+            known.pop(0)
+    return len(plan.numbers), timely
+
+
+def _ended(plan: Plan, end: int, timely: set[int]) -> int:
+    """Where the copy among the first `end` records ends: before what was asked in the parent's words, but later.
+
+    A usage report that the parent has as well is a copy, and so is all above it, however slowly it was written.
+    """
+    begin = sum(number < plan.copy_from for number in plan.numbers)
+    certain = next((index for index in range(end - 1, begin, -1) if plan.answers[index] == 2), begin)
+    for index in range(certain + 1, end):
+        before, at = plan.times[index - 1], plan.times[index]
+        if not plan.answers[index] and index not in timely and before and at - before > _PAUSE:
             return index
-        others[mark] -= 1
-    return len(plan.numbers)
+    return end
 
 
 def _burst(plan: Plan) -> int:

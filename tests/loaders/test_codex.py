@@ -17,6 +17,7 @@ from ctxview.loaders import detect
 from ctxview.loaders.codex import LOADER
 from ctxview.loaders.source import Source, SourceFile
 from ctxview.model import Block, Call, CallEnd, Cut, Edit, Event, Issue, Record, SessionStart, Usage
+from ctxview.report.info import cuts_report
 
 CASES = Path(__file__).resolve().parents[1] / "data" / "cases"
 PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAAElFTkSuQmCC"
@@ -135,6 +136,84 @@ def test_t09_a_copied_history_is_inherited_and_not_billed(order: list[str]) -> N
         ]  # fmt: skip
         row = next(row for row in trace.sessions if row.session == "cx-child")
         assert (row.parent, row.title) == ("cx-parent", "Do step one.")
+
+
+def dated(second: float, record: dict[str, Any]) -> dict[str, Any]:
+    return {**record, "timestamp": f"2026-03-02T10:{int(second) // 60:02}:{second % 60:06.3f}Z"}
+
+
+PLAN, STEP = message("user", "Plan the work."), message("user", "Do step one.")
+BUILT, DONE = message("assistant", "Plan ready."), message("assistant", "Done.")
+TURN = line("turn_context", model="gpt-x")
+PARENT = [
+    meta("up"), dated(2, TURN), dated(3, PLAN), dated(4, tokens(1900, 100)), dated(5, BUILT), dated(6, STEP),
+    dated(7, tokens(2800, 200, before=2000, cached=1500)), dated(8, DONE),
+]  # fmt: skip
+"""Two turns, one record a second."""
+FIRST = [meta("up"), TURN, PLAN, tokens(1900, 100), BUILT]
+"""The parent's head and first turn."""
+OWN = [dated(360, STEP), dated(361, tokens(2800, 250, before=2000, cached=2700)), dated(362, DONE)]
+"""What the fork was asked a minute later, in the words in which the parent was."""
+
+
+def forked(tmp_path: Path, *lines: dict[str, Any]) -> Trace:
+    head = dated(301, meta("down", forked_from_id="up"))
+    paths = [written(tmp_path, *PARENT, name="a.jsonl"), written(tmp_path, head, *lines, name="b.jsonl")]
+    return open_trace(paths)
+
+
+@pytest.mark.parametrize("copied", ["at once", "as dated"])
+@pytest.mark.parametrize("before", [[], [dated(359, TURN)], [dated(358, event("task_started")), dated(359, TURN)]])
+def test_t09_a_forks_own_prompt_in_its_parents_words_is_its_own(
+    tmp_path: Path, before: list[dict[str, Any]], copied: str
+) -> None:
+    """A copy is written at once or keeps its times; no id says where it ends, and the parent goes on in those words."""
+    history = PARENT[:5] if copied == "as dated" else [dated(300 + n / 100, one) for n, one in enumerate(FIRST)]
+    with forked(tmp_path, *history, *before, *OWN) as trace:
+        assert [used(trace, name) for name in ("up", "down")] == [[2000, 3000], [3050]]
+        view = trace.view("down")
+        assert [(w.block.preview, w.block.inherited) for w in view.window(1)] == [
+            ("Plan the work.", True), ("Plan ready.", True), ("Do step one.", False),
+        ]  # fmt: skip
+        assert (view.user_turns, trace.issues) == (1, ())
+
+
+def test_t09_a_prompt_that_was_copied_unanswered_stays_a_copy(tmp_path: Path) -> None:
+    """The fork was made while the parent was at work: the prompt is of the burst, or has the parent's time."""
+    for lines in ([dated(300, one) for one in (*FIRST, STEP)], PARENT[:6]):
+        own = [dated(330, message("user", "Do step two.")), *OWN[1:]]
+        with forked(tmp_path, *lines, *own) as trace:
+            assert used(trace, "down") == [3050]
+            assert [b.inherited for b in trace.view("down").blocks][:4] == [True, True, True, False]
+
+
+def test_t09_a_copy_that_was_written_slowly_is_one_as_far_as_its_usage_goes(tmp_path: Path) -> None:
+    history = [dated(300 + 5 * n, one) for n, one in enumerate(PARENT)]
+    own = [dated(400, message("user", "Do step two.")), dated(401, tokens(3000, 10, before=5000))]
+    with forked(tmp_path, *history, *own) as trace:
+        assert used(trace, "down") == [3010]
+
+
+def test_t09_without_times_a_copy_is_told_by_its_content(tmp_path: Path) -> None:
+    def bare(record: dict[str, Any]) -> dict[str, Any]:
+        return {**record, "timestamp": None}
+
+    with forked(tmp_path, *map(bare, [*FIRST, *OWN])) as trace:
+        assert used(trace, "down") == [3050]
+        assert [b.inherited for b in trace.view("down").blocks] == [True, True, True, False]
+
+
+def test_t10_a_cut_is_told_alike_in_sql_and_in_the_report(tmp_path: Path) -> None:
+    """After a cut a message came in and no estimate was logged: its size is that of the next call."""
+    lines = [
+        meta(), message("user", "Read."), tokens(90_000, 200), message("assistant", "Half."),
+        compacted(message("user", "Read."), message("user", "Handoff.")), event("context_compacted"),
+        message("user", "Go on."), tokens(9000, 100, before=90_200), message("assistant", "Read."),
+    ]  # fmt: skip
+    with opened(tmp_path, *lines) as trace:
+        (cut,) = cuts_report(trace.view())
+        assert (cut["before"], cut["after"]) == (90_000, 9000)
+        assert trace.store.ask("SELECT before, after, freed FROM v_cuts").rows == ((90_000, 9000, 81_000),)
 
 
 def test_t09_a_child_alone_is_told_by_the_clock() -> None:
