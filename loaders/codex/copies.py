@@ -5,7 +5,7 @@ It prevents the parent's calls from being billed again: a copy carries the usage
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from typing import Final
 
 from ctxview.loaders.codex.survey import Plan, seconds
@@ -43,21 +43,18 @@ def _own_from(plan: Plan, origin: Plan | None) -> int:
 
 def _common(plan: Plan, origin: Plan) -> tuple[int, set[int]]:
     """How many of a session's records its parent has as well, from the first on; and which of them at the same time."""
-    others: defaultdict[int, list[float]] = defaultdict(list)
-    for mark, at in zip(origin.prints, origin.times):
-        others[mark].append(at)
+    left = Counter(origin.prints)
+    dated = Counter(zip(origin.prints, origin.times))
     timely: set[int] = set()
     for index, (number, mark, at) in enumerate(zip(plan.numbers, plan.prints, plan.times)):
         if number < plan.copy_from:
             continue
-        known = others[mark]
-        if not known:
+        if not left[mark]:
             return index, timely
-        if at in known:
+        left[mark] -= 1
+        if dated[mark, at]:
+            dated[mark, at] -= 1
             timely.add(index)
-            known.remove(at)
-        else:
-            known.pop(0)
     return len(plan.numbers), timely
 
 
