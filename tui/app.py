@@ -185,13 +185,13 @@ class CtxviewApp(App[None]):
 
     def _read_scene(self, trace: TraceLike, session: str | None, focus: Focus) -> None:
         import ctxview.tui.main_screen  # noqa: F401 - here, so that the interface's own thread need not wait for it
-        from ctxview.tui.facts import find_contradictions, first_scene, searched
+        from ctxview.tui.facts import find_late, first_scene, searched
         from ctxview.tui.reports import sum_up
 
         view = trace.view(session)
         scene = first_scene(view)
         self.post_message(self.SceneRead(scene, sum_up(view), focus))
-        self.post_message(self.SceneSearched(searched(scene, find_contradictions(view))))
+        self.post_message(self.SceneSearched(searched(scene, find_late(view))))
 
     def read_session(self, session: str, focus: Focus) -> None:
         """Read a session and show it when it is there."""
@@ -253,7 +253,7 @@ class CtxviewApp(App[None]):
     def on_ctxview_app_opened(self, message: Opened) -> None:
         self.trace = self.start.trace = message.trace
         if not message.trace.sessions:
-            self.start.show_empty("No session was found in this trace.")
+            self.start.show_empty(shown(f"No session was found in this trace{message.trace.why_empty()}", 300))
 
     def on_ctxview_app_scene_read(self, message: SceneRead) -> None:
         scene, trace = message.scene, self.trace

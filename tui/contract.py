@@ -27,6 +27,9 @@ class TraceLike(Protocol):
     @property
     def issues(self) -> tuple[IssueRow, ...]: ...
 
+    def why_empty(self) -> str:
+        """Why there is no session, behind a colon; empty where nothing says so."""
+
     def view(self, session_id: str | None) -> SessionView:
         """A session by id; None is the main one. Called from worker threads, one at a time per trace.
 

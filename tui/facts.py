@@ -5,8 +5,10 @@ A piece of text is paired with the name of its ink. Numbers come from `SessionVi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 from ctxview.annotate import Pairing
@@ -46,8 +48,8 @@ class Scene:
     """True when no count of the session comes from a tokenizer."""
     is_whole: bool = True
     """False while the sizes of all turns and what went wrong are still looked for."""
-    contradictions: Sequence[Trouble] | None = None
-    """Those of `troubles` that are differing versions; None while they are looked for, which takes longest."""
+    late: Sequence[Trouble] | None = None
+    """Those of `troubles` that take longest to find, as `find_late` does; None while they are looked for."""
 
     @property
     def sizes(self) -> Sequence[int]:
@@ -69,14 +71,14 @@ def make_scene(
     failures: Iterable[Trouble] = (),
     *,
     is_paired: bool = False,
-    contradictions: Sequence[Trouble] | None = None,
+    late: Sequence[Trouble] | None = None,
 ) -> Scene:
     """Everything slow about a session, so that keys need none of it.
 
-    `is_paired`: no window has an orphan. `contradictions`: where they are known.
+    `is_paired`: no window has an orphan. `late`: what `find_late` finds, where that is known.
     """
     scene = first_scene(view, failures, is_paired=is_paired)
-    return searched(scene, find_contradictions(view) if contradictions is None else contradictions)
+    return searched(scene, find_late(view) if late is None else late)
 
 
 def first_scene(view: SessionView, failures: Iterable[Trouble] = (), *, is_paired: bool = False) -> Scene:
@@ -86,18 +88,33 @@ def first_scene(view: SessionView, failures: Iterable[Trouble] = (), *, is_paire
     return Scene(view, tuple(sorted(found, key=lambda t: t.turn)), view.is_estimated)
 
 
-def searched(scene: Scene, contradictions: Sequence[Trouble]) -> Scene:
-    """A first scene with all that went wrong.
-
-    Contradictions come last: who edits files has many, and they must not stand before a lost pin. Where nothing went
-    wrong, it is what the log does not explain, else the largest cut.
-    """
-    found = (*scene.troubles, *contradictions)
+def searched(scene: Scene, late: Sequence[Trouble]) -> Scene:
+    """A first scene with all that went wrong. Where nothing did, it is what the log does not explain, else the largest
+    cut."""
+    found = (*scene.troubles, *late)
     found = found or tuple(_unexplained(scene.view) or _largest_cut(scene.view))
-    return replace(scene, troubles=found, contradictions=contradictions)
+    return replace(scene, troubles=found, late=late)
 
 
 # ------------------------------------------------------------------------------------------------ what went wrong
+
+
+def find_late(view: SessionView) -> tuple[Trouble, ...]:
+    """Noted values that what was written lacks, and versions that contradict each other.
+
+    These come last: who edits files has many, and they must not stand before a lost pin.
+    """
+    return (*_not_written(view), *find_contradictions(view))
+
+
+def _not_written(view: SessionView) -> Iterator[Trouble]:
+    """Values that were lost at one turn are one trouble."""
+    from ctxview.ledger import ledger_of  # the first picture needs none of it
+
+    for turn, found in groupby(ledger_of(view)[0].lost(), key=itemgetter(0)):
+        rows = [row for _, row in found]
+        what = f"the value of {rows[0].id}" if len(rows) == 1 else f"{len(rows):,} noted values"
+        yield Trouble(turn, f"{what} did not reach the text (L)", rows[0].block)
 
 
 def find_contradictions(view: SessionView) -> tuple[Trouble, ...]:

@@ -20,7 +20,7 @@ def toggle_pin(main: MainScreen) -> None:
     """Pin what is not pinned, unpin what is. Unpinning what was pinned by hand lets the rules decide again."""
     number, turn, trace = main.block_here(), main.place.turn, main.trace
     recorded = main.stacks.recorded
-    view, known = recorded.view, recorded.contradictions  # a pin contradicts nothing
+    view, known = recorded.view, recorded.late  # a pin changes none of that
     if number is None or turn is None:
         main.say("this row is no block", "warn")
         return
@@ -36,7 +36,7 @@ def toggle_pin(main: MainScreen) -> None:
 
     def make() -> tuple[Scene | None, str]:
         try:
-            return make_scene(trace.pin(session, block.id, wanted), contradictions=known), ""
+            return make_scene(trace.pin(session, block.id, wanted), late=known), ""
         except CtxviewError as error:
             return None, fault_words(error)
         except OSError as error:

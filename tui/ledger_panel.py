@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ctxview.errors import UsageError
 from ctxview.focus import Focus
-from ctxview.ledger import Gate, Ledger, RowState, Survival, rows_beside
+from ctxview.ledger import Gate, Ledger, RowState, Survival
 from ctxview.tui.cells import fit, right, shown
 from ctxview.tui.facts import Scene
 from ctxview.tui.palette import Words
@@ -39,14 +38,6 @@ class Noted:
     survival: Survival
     trouble: str
     """Why the ledger beside the trace could not be read; empty when it could."""
-
-
-def make_ledger(scene: Scene) -> tuple[Ledger, str]:
-    """The session's ledger, with the rows of the file beside the trace; and why that file could not be read."""
-    try:
-        return Ledger(scene.view, rows_beside(scene.view)), ""
-    except UsageError as error:
-        return Ledger(scene.view), error.cause
 
 
 def read_noted(ledger: Ledger, trouble: str, turn: int) -> Noted:
@@ -132,7 +123,7 @@ def _gates(gates: Sequence[Gate], focus: Focus) -> list[ReportLine]:
     for gate in gates:
         words: Words = [
             (f"  turn {gate.turn:<6,}", "accent"),
-            (f"{'✗ refused' if gate.refused else '✓ passed':<11}", "bad" if gate.refused else "good"),
+            (f"{'✗ would stop' if gate.refused else '✓ would pass':<14}", "bad" if gate.refused else "good"),
             (shown(gate.section, 60), "text"),
         ]
         if gate.outstanding:

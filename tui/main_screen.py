@@ -331,7 +331,7 @@ class MainScreen(Screen[None]):
 
     def action_trouble(self) -> None:
         troubles = self.scene.troubles
-        if self.scene.contradictions is None:
+        if self.scene.late is None:
             self.say("all turns are still being looked through …", "dim")
             return
         if not troubles:
@@ -542,10 +542,11 @@ class MainScreen(Screen[None]):
             return
 
         def make(stop: Callable[[], bool]) -> tuple[Ledger, str, Noted]:
-            from ctxview.tui.ledger_panel import make_ledger, read_noted
+            from ctxview.ledger import ledger_of
+            from ctxview.tui.ledger_panel import read_noted
 
             is_known = known is not None and known[0].view is scene.view
-            ledger, trouble = known[1:] if known is not None and is_known else make_ledger(scene)
+            ledger, trouble = known[1:] if known is not None and is_known else ledger_of(scene.view)
             return ledger, trouble, read_noted(ledger, trouble, turn)
 
         def show(made: tuple[Ledger, str, Noted]) -> None:
@@ -572,7 +573,7 @@ class MainScreen(Screen[None]):
 
 def _first_words(scene: Scene) -> Words:
     """What went wrong first, for the status line."""
-    if scene.contradictions is None:
+    if scene.late is None:
         return [("! …", "dim")]
     if scene.trouble is None:
         return []

@@ -42,7 +42,8 @@ def command(trace: Named, block_id: str, session: str | None, as_json: bool) -> 
         why = f": {one_line(state['because'])}" if state["because"] else ""
         say(f"  from turn {state['turn']} {state['state']}{why}")
     if report["used_at"]:
-        say(f"  its resource was asked for again at turns {', '.join(map(str, report['used_at']))}")
+        turns = report["used_at"]
+        say(f"  its resource was asked for again at turn{'s' if len(turns) > 1 else ''} {', '.join(map(str, turns))}")
     if block:
         say()
         say(safe_text(told(block["text"], **{name: block[name] for name in ("kind", "form", "note", "is_error")})))

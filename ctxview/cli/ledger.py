@@ -50,13 +50,13 @@ def command(trace: Named, session: str | None, turn: str | None, as_json: bool) 
             say(f"    {fit(row['finding'], width() - 4)}")
     for gate in report["gates"]:
         if gate["outstanding"]:
-            verdict = "is refused, once" if gate["refused"] else "is the second try and passes"
+            verdict = "would be refused, once" if gate["refused"] else "would be the second try and pass"
             say(
                 f"gate at turn {gate['turn']}, {one_line(gate['section'])}: {', '.join(gate['outstanding'])}; {verdict}"
             )
     work = [r["status"] for r in report["rows"] if r["status"]]
     if work:
-        say(f"{len(work)} items of work: {', '.join(f'{work.count(s)} {s}' for s in dict.fromkeys(work))}")
+        say(f"{len(work)} item{'' if len(work) == 1 else 's'} of work: {', '.join(f'{work.count(s)} {s}' for s in dict.fromkeys(work))}")
     s = report["survival"]
     if not s["values"]:
         return

@@ -93,9 +93,8 @@ def trace_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def session_option(command: F) -> F:
-    return click.option("--session", "-s", metavar="ID", help="Session id or a unique prefix; default: the main one.")(
-        command
-    )
+    words = "Session id, its start, or the start of what stands behind its last /; default: the main one."
+    return click.option("--session", "-s", metavar="ID", help=words)(command)
 
 
 def json_option(command: F) -> F:

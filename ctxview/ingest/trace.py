@@ -32,7 +32,8 @@ class Trace:
         self._views: dict[str, SessionView] = {}
 
     def view(self, session_id: str | None = None) -> SessionView:
-        """A session by its id or a unique prefix; the main one by default. Raises UsageError."""
+        """A session by its id, or a unique prefix of that or of what stands behind its last `/`; the main one by
+        default. Raises UsageError."""
         session = self.resolve(session_id)
         if session not in self._views:
             view = self.store.view(session)
@@ -67,16 +68,23 @@ class Trace:
         """The full id of a session. Raises UsageError naming what there is."""
         ids = [row.session for row in self.sessions]
         if not ids:
-            raise UnreadableError(f"{self.name} holds no session", "`ctxview info` says what the file holds")
+            raise UnreadableError(f"{self.name} holds no session{self.why_empty()}", "`ctxview info` says more")
         if session_id is None:
             return ids[0]
         if session_id in ids:
             return session_id
         matches = [i for i in ids if i.startswith(session_id)]
+        if not matches:  # sub-agents are named `parent/own`
+            matches = [i for i in ids if i.rpartition("/")[2].startswith(session_id)]
         if len(matches) == 1:
             return matches[0]
         cause = f"is the start of {len(matches)} sessions" if matches else "names no session"
         raise UsageError(f"{session_id!r} {cause} of {self.name}", f"choose from: {_some(matches or ids)}")
+
+    def why_empty(self) -> str:
+        """The first thing that is said of the files, behind a colon; empty where nothing is."""
+        reason = next((issue.reason for issue in self.issues if issue.reason), "")
+        return f": {reason}" if reason else ""
 
     def close(self) -> None:
         self.store.close()

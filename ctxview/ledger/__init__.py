@@ -9,7 +9,7 @@ from ctxview.ledger.drafts import Draft, Drafts, find_drafts
 from ctxview.ledger.encoding import distinctive_tokens, holds_value
 from ctxview.ledger.rows import LedgerRow, find_rows
 from ctxview.ledger.sidecar import rows_beside, sidecar_rows
-from ctxview.ledger.state import Gate, Ledger, RowState, Survival
+from ctxview.ledger.state import Gate, Ledger, RowState, Survival, ledger_of
 
 __all__ = [
     "Draft",
@@ -24,6 +24,7 @@ __all__ = [
     "find_drafts",
     "find_rows",
     "holds_value",
+    "ledger_of",
     "rows_beside",
     "sidecar_rows",
 ]

@@ -10,9 +10,11 @@ from operator import attrgetter
 from typing import Final, Literal, TypeAlias
 
 from ctxview.annotate.note_rules import NoteRules
+from ctxview.errors import UsageError
 from ctxview.ledger.drafts import Draft, Drafts, Written, find_drafts
 from ctxview.ledger.encoding import distinctive_tokens, holds_any, holds_value, value_pattern
 from ctxview.ledger.rows import LedgerRow, find_rows
+from ctxview.ledger.sidecar import rows_beside
 from ctxview.ledger.work import Work
 from ctxview.window import SessionView
 
@@ -41,6 +43,10 @@ class RowState:
     """Where the fact lives: in the window itself, in the ledger alone, or only in a source that was read."""
 
 
+_MOST_TURNS: Final = 200
+"""Turns with drafts that are looked at for when a value was lost."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gate:
     """A section was closed with rows outstanding: refused once, with the list; the second try passes."""
@@ -62,6 +68,15 @@ class Survival:
     noted_not_encoded: int
     encoded_without_value: int
     shipped: int
+
+
+def ledger_of(view: SessionView) -> tuple[Ledger, str]:
+    """A session's ledger with the rows of the file beside its trace; and why that file could not be read, empty when
+    it could or there is none."""
+    try:
+        return Ledger(view, rows_beside(view)), ""
+    except UsageError as error:
+        return Ledger(view), error.cause
 
 
 class Ledger:
@@ -185,6 +200,19 @@ class Ledger:
                 if outstanding:
                     tried.add(draft.section)
         return tuple(found)
+
+    def lost(self) -> tuple[tuple[int, LedgerRow], ...]:
+        """The values that what was written lacks at the end, each with the turn since which it does; by turn."""
+        rows = [state.row for state in self.at(self._view.now) if state.row.value and state.strict == "missing"]
+        since = {row.id: self._view.now for row in rows}
+        turns = sorted({draft.turn + 1 for draft in self.drafts.items})[-_MOST_TURNS:] if rows else []
+        for turn in reversed(turns):
+            text, drafts = self.drafts.text_at(turn), self.drafts.before(turn)
+            known = {row.id for row in self._findings(turn)}
+            rows = [row for row in rows if row.id in known and self._strict(row, turn, text, drafts) == "missing"]
+            since |= {row.id: turn for row in rows}
+        lost = [(since[row.id], row) for row in self.rows if row.id in since]
+        return tuple(sorted(lost, key=lambda found: found[0]))
 
     @cached_property
     def survival(self) -> Survival:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from resource_blocks import Log, lines
+from resource_blocks import Log, lines, number
 
 WHOLE = (None, None)
 READ = "read"
@@ -168,6 +168,37 @@ def test_a_result_that_shows_several_files_has_no_hash_of_any() -> None:
     assert [(row.key, row.content) for row in rows] == [("file:/w/a.py", None), ("file:/w/b.py", None)]
 
 
+_TWO = "nl -ba a.py | sed -n '2,4p'; echo ---; cat -n b.py"
+
+
+def test_numbered_lines_tell_several_files_apart() -> None:
+    log = Log()
+    log.bash(_TWO, "\n---\n".join([number("b\nc\nd", 2), number("x\ny")]))
+    log.bash(_TWO, "\n---\n".join([number("b\nC\nd", 2), number("x\ny")]))
+    alone = Log()
+    alone.bash("cat -n b.py", number("x\ny"))
+    rows = log.find().observations
+    assert [row.key for row in rows] == ["file:/w/a.py", "file:/w/b.py"] * 2
+    assert rows[0].content != rows[2].content
+    assert rows[1].content == rows[3].content == alone.find().observations[0].content
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        [number("b\nc\nd", 2)],
+        [number("b", 2), number("x"), number("y")],
+        [number("b\nc", 3), number("x")],
+        [number("b\nc\nd\ne", 2), number("x")],
+    ],
+    ids=["a file is missing", "a run too many", "another start", "more than was asked for"],
+)
+def test_runs_of_numbers_that_do_not_fit_what_was_asked_tell_nothing(runs: list[str]) -> None:
+    log = Log()
+    log.bash(_TWO, "\n---\n".join(runs))
+    assert [row.content for row in log.find().observations] == [None, None]
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -222,8 +253,8 @@ def test_a_preview_of_a_long_result_shows_its_first_lines_alone() -> None:
 
 def test_a_preview_of_a_record_is_no_version_of_it() -> None:
     log = Log()
-    for number in (1, 2):
-        log.do("get_order", {"order_id": 7}, _preview(number, '{"id": 7,'))
+    for times in (1, 2):
+        log.do("get_order", {"order_id": 7}, _preview(times, '{"id": 7,'))
     assert [row.content for row in log.find().observations] == [None, None]
 
 

@@ -69,6 +69,9 @@ class FakeTrace:
     def pin(self, session_id: str | None, block_id: str, pinned: bool | None) -> SessionView:
         raise UsageError("this trace is made up", "open a file")
 
+    def why_empty(self) -> str:
+        return f": {self.issues[0].reason}" if self.issues else ""
+
     def close(self) -> None:
         """Nothing is held open."""
 

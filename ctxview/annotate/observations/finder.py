@@ -8,6 +8,7 @@ that was interrupted, says nothing. Blocks that stood in no window are left out.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Final
 
 from ctxview.annotate.observations import results
@@ -162,9 +163,12 @@ class ObservationFinder:
         targets = [*ask.targets, *(Target(key, "edit", "rm of a pattern") for key in dict.fromkeys(gone))]
         known = left_alone(ask.targets, shown, ask.cwd or self.cwd).union(noted)
         targets = [t for t in targets if not (t.programs and t.key in known)]
+        parts = self._outcomes.parted(reads, shown)
         for target in targets:
             if target.effect != "read":
                 self._rows.changed(pending, target, n if ask.silent else None, turn)
+            elif target.key in parts and target in reads:
+                self._outcomes.shell_read(pending, replace(target, sole=True), parts[target.key], n, turn)
             elif target in reads:
                 self._outcomes.shell_read(pending, target, shown, n, turn)
         if ask.sweep is not None and not shown.lstrip().startswith("Already on"):

@@ -5,6 +5,7 @@ It prevents the lines that a call asked for from counting as seen where its resu
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import orjson
@@ -13,7 +14,16 @@ from ctxview.annotate.observations import results
 from ctxview.annotate.observations.ask import Target, parse
 from ctxview.annotate.observations.keys import file_key
 from ctxview.annotate.observations.rows import Pending, Rows
-from ctxview.annotate.observations.seen import END, Spans, hash_json, numbered, text_of, truncated_at
+from ctxview.annotate.observations.seen import (
+    END,
+    Span,
+    Spans,
+    hash_json,
+    numbered,
+    numbered_runs,
+    text_of,
+    truncated_at,
+)
 
 READ_LIMIT: Final = 2000
 """Lines at which a Read without a range stops."""
@@ -91,6 +101,17 @@ class Outcomes:
             shown = found[2]
         self._shown(pending, target, shown, n, turn)
 
+    def parted(self, reads: Sequence[Target], shown: str) -> Mapping[str, str]:
+        """What of a shell's output each of several files shows, by key, where line numbers tell; else nothing. A file
+        of which it shows several stretches is left out."""
+        if len(reads) < 2 or not all(target.numbered for target in reads):
+            return {}
+        asked = [(target, span) for target in reads for span in target.spans or ((1, END),)]
+        runs = numbered_runs(shown)
+        if len(runs) != len(asked) or not all(_fits(span, run) for (_, span), run in zip(asked, runs)):
+            return {}
+        return {target.key: run[2] for (target, _), run in zip(asked, runs) if len(target.spans) < 2}
+
     def _shown(self, pending: Pending, target: Target, text: str, n: int, turn: int) -> None:
         """Lines without numbers: where they stand follows from what was asked and from how many came."""
         cut = truncated_at(text)
@@ -161,6 +182,11 @@ class Outcomes:
         read = Target(key, "read", "the open file's window", spans)
         self._rows.seen(pending, read, spans, text_of(found[3]), n, turn)
         return True
+
+
+def _fits(span: Span, run: tuple[int, int, str]) -> bool:
+    """Whether a run of numbered lines can be the lines asked for: it starts with them, and may end before."""
+    return run[0] == span[0] and (span[1] == END or run[1] <= span[1])
 
 
 def _data(text: str) -> str | None:

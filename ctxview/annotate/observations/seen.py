@@ -24,6 +24,7 @@ END: Final = NEVER
 """The last line of a range that goes to the end, where the result does not tell it."""
 _TRUNCATED: Final = ("truncated", "omitted", "clipped", "<elided_chars>")
 _MARKER_CHARS: Final = 160
+_NUMBERED: Final = lazy(r" *(\d{1,9})\t")
 _WITHIN: Final = lazy(r"…\s?[\d,]+ (?:tokens?|chars|characters|lines|bytes) truncated\s?…")
 """Words of a client that it puts in the middle of a line, where it cut the text."""
 
@@ -77,6 +78,27 @@ def numbered(text: str) -> tuple[int, int, str] | None:
     if not number.isdecimal() or len(number) > 9 or int(number) - first + 1 != count:
         return None
     return first, int(number), "\n".join([line.partition(separator)[2] for line in text.split("\n")])
+
+
+def numbered_runs(text: str) -> list[tuple[int, int, str]]:
+    """The runs of lines that are numbered one after another, as several files stand that a shell showed: first and last
+    number, and the lines with their numbers. Lines without a number part two runs."""
+    runs: list[tuple[int, int, list[str]]] = []
+    follows = False
+    for line in text.split("\n"):
+        number = _NUMBERED.match(line)
+        if number is None:
+            follows = False
+            continue
+        at = int(number[1])
+        if follows and runs and at == runs[-1][1] + 1:
+            first, _, lines = runs[-1]
+            lines.append(line)
+            runs[-1] = first, at, lines
+        else:
+            runs.append((at, at, [line]))
+        follows = True
+    return [(first, last, "\n".join(lines)) for first, last, lines in runs]
 
 
 def truncated_at(text: str) -> int | None:

@@ -106,7 +106,8 @@ def _merged(targets: list[Target]) -> list[Target]:
         known = found.pop(name, None)
         if known is not None and target.effect == "read":
             spans: Spans = tuple(sorted({*known.spans, *target.spans})) if known.spans and target.spans else ()
-            target = Target(target.key, "read", target.rule, spans, sole=False)
+            counted = known.numbered and target.numbered
+            target = Target(target.key, "read", target.rule, spans, sole=False, numbered=counted)
         elif known is not None and target.effect == "edit" and known.effect == "write":
             target = Target(target.key, "edit", target.rule)
         elif known is not None and target.programs:  # what was certain stays so

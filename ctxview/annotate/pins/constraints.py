@@ -117,6 +117,9 @@ FORBIDS: Final = Table(
          r"\b(?:can|may|must|should|use|have)\b.{0,40}\bat most\b|\bno more than\b"),
 )  # fmt: skip
 _MUST: Final = "must …"
+_WAIT: Final = "wait for my …"
+WAITS: Final = f"requires: {_WAIT}"
+"""The rule of a constraint that holds until the person approves."""
 REQUIRES: Final = Table(
     order("always …", "always", r"\balways\s+" + _PAST + r"(?!the\b|a\b|an\b|and\b|or\b|been|in\b|on\b|there)[a-z«]"),
     rule("we always …", "we always", r"\bwe\s+always\s+" + _PAST + r"[a-z]"),
@@ -161,7 +164,7 @@ REQUIRES: Final = Table(
          r"(?:(?:absolute|very|focused|targeted|safe|clean),?\s+)?(?:minimal|minimum|smallest|fewest)"
          r"(?:,?\s+(?:and\s+)?(?:possible|necessary|required|focused|targeted|amount\s+of|number\s+of|set\s+of|code|safe"
          r"|local)){0,3}\s+(?:changes?|edits?|diffs?|modifications?)\b"),
-    order("wait for my …",
+    order(_WAIT,
           "wait for & my|me & go|ok|okay|approval|word|answer|confirmation|review|sign|signoff|confirm|approve|say",
           r"\bwait\s+for\s+(?:my\s+(?:go|ok|okay|approval|word|answer|confirmation|review|sign-?off)"
           r"|me\s+to\s+(?:confirm|approve|review|say|answer))\b"),

@@ -12,7 +12,7 @@ from typing import Any, Final
 import orjson
 
 from ctxview.annotate.pins.approvals import approval_of_result, approvals_in_note
-from ctxview.annotate.pins.constraints import LIMITS, STANDS
+from ctxview.annotate.pins.constraints import LIMITS, STANDS, WAITS
 from ctxview.annotate.pins.decisions import agents_decision, answer_abroad, correction, option
 from ctxview.annotate.pins.denials import REFUSED, denial_of_note, denial_of_result
 from ctxview.annotate.pins.found import Found, distinct, shorten
@@ -78,6 +78,8 @@ class PinFinder:
         self._ask_call: str | None = None
         self._unanswered: list[int | None] = []
         """Questions put with a tool that got no answer: they stay open until the person speaks."""
+        self._waits: list[int] = []
+        """Pins of what waits for the person's go."""
         self._plan: int | None = None
         self._plan_call: str | None = None
         self._lists: dict[int, int] = {}
@@ -265,6 +267,10 @@ class PinFinder:
                 found += filter(None, (answer_abroad(split[0], self._open_question()),))
         self._person_speaks(turn)
         self._denied = refuses
+        if "approval" in kinds:
+            for index in self._waits:
+                self._end(index, turn)
+            self._waits = []
         if found:
             self._say(found, n, turn)
         if "question" not in kinds:
@@ -361,7 +367,10 @@ class PinFinder:
         self._pins.append(
             Pin(n, found.kind, found.evidence, found.rule, turn + 1, priority=PRIORITY[found.kind], quote=found.quote)
         )
-        return len(self._pins) - 1
+        index = len(self._pins) - 1
+        if found.rule == WAITS:
+            self._waits.append(index)
+        return index
 
     def _end(self, index: int | None, turn: int) -> None:
         """The pin holds no longer from the next window on."""

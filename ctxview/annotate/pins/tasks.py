@@ -2,7 +2,7 @@
 
 Some tools write the whole list anew (TodoWrite, update_plan), some one item at a time (TaskCreate, whose id only the
 result tells, and TaskUpdate). Counting calls would count a re-written item twice; items are known by id here. A call
-whose result says that it failed is taken back.
+whose result says within its turn that it failed is taken back.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ _SCRIPT_FIELD: Final = lazy(rf"[\"']?\b(step|status)[\"']?\s*:\s*({_STRING})")
 _CREATED: Final = lazy(r"Task #(\w+) created|\"id\"\s*:\s*\"?(\w+)")
 _CHECK: Final = lazy(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX~-])\]\s+(\S.*)$", re.MULTILINE)
 _SUBJECT_CHARS: Final = 200
+_MOST_STEPS: Final = 100
+"""Calls of one turn that a refusal can still take back: each refusal goes through all of them."""
 _FEWEST: Final = 2
 """Check boxes that make a list; one alone is an aside."""
 
@@ -68,8 +70,6 @@ class _Step:
     """What a call did to the list."""
 
     call: str | None
-    before: Mapping[str, TaskItem]
-    """The list before it. It is never changed, only replaced."""
     do: Callable[[], bool]
 
 
@@ -77,14 +77,20 @@ class TaskList:
     """Feed it the session's blocks in order of arrival; `at(turn)` tells the list as that turn's call could know it."""
 
     def __init__(self) -> None:
-        self._items: Mapping[str, TaskItem] = {}
+        self._items: dict[str, TaskItem] = {}
         self._waiting: dict[str, TaskItem] = {}
         """Created, and without an id until the result arrives; by call id."""
         self._since: list[int] = []
         self._versions: list[tuple[TaskItem, ...]] = []
         self._calls: set[str] = set()
         """Calls of task tools, by call id."""
+        self._refused: set[str | None] = set()
+        """Those of which the result says that they failed."""
         self._steps: list[_Step] = []
+        """Of the newest turn; what came before stands."""
+        self._before: Mapping[str, TaskItem] = {}
+        """The list before these."""
+        self._turn = 0
         self._written = False
         """The list is one that the agent wrote out."""
 
@@ -100,6 +106,10 @@ class TaskList:
 
     def see(self, block: Block, n: int, turn: int) -> bool:
         """Take in a block. True when the list changed."""
+        if turn != self._turn:
+            self._turn = turn
+            if self._steps:
+                self._settle()
         if block.kind == "tool_call":
             changed = self._call(block, n)
         elif block.kind == "tool_result":
@@ -136,24 +146,26 @@ class TaskList:
         return self._do(block, lambda: self._replace(arguments, n))
 
     def _do(self, block: Block, step: Callable[[], bool]) -> bool:
-        self._steps.append(_Step(block.call_id, self._items, step))
+        if len(self._steps) >= _MOST_STEPS:
+            self._settle()
+        self._steps.append(_Step(block.call_id, step))
         return step()
+
+    def _settle(self) -> None:
+        self._before = dict(self._items)
+        self._steps = []
 
     def _answered(self, block: Block) -> bool:
         """What the result of a call changes: it names what was created, or says that nothing was done."""
+        if block.is_error or failed(block.text):
+            self._refused.add(block.call_id)
         if block.call_id in self._waiting:
             return self._created(block)
-        if not (block.is_error or failed(block.text)):
+        left = [step for step in self._steps if step.call != block.call_id]
+        if len(left) == len(self._steps) or block.call_id not in self._refused:
             return False
-        places = range(len(self._steps) - 1, -1, -1)
-        place = next((at for at in places if self._steps[at].call == block.call_id), None)
-        if place is None:
-            return False
-        items, later = self._items, self._steps[place + 1 :]
-        self._items = self._steps[place].before
-        del self._steps[place:]
-        for step in later:
-            self._steps.append(_Step(step.call, self._items, step.do))
+        items, self._items, self._steps = self._items, dict(self._before), left
+        for step in left:
             step.do()
         return self._items != items
 
@@ -166,7 +178,7 @@ class TaskList:
         return self._do(block, lambda: self._create(created))
 
     def _create(self, item: TaskItem) -> bool:
-        self._items = {**self._items, item.id: item}
+        self._items[item.id] = item
         return True
 
     def _update(self, arguments: Mapping[str, Any]) -> bool:
@@ -178,7 +190,7 @@ class TaskList:
             return False
         words = subject[:_SUBJECT_CHARS] if isinstance(subject, str) and subject else item.subject
         updated = replace(item, status=status or item.status, subject=words)
-        self._items = {**self._items, known: updated}
+        self._items[known] = updated
         return updated != item
 
     def _replace(self, arguments: Mapping[str, Any], n: int) -> bool:
@@ -200,7 +212,8 @@ class TaskList:
 
     def _check_list(self, block: Block, n: int) -> bool:
         """A list in the agent's words, where no tool keeps one. All boxes ticked: only as the end of an open one."""
-        if self._calls or not ("[ ]" in block.text or (self._written and "[x]" in block.text)):
+        is_kept = len(self._calls) > len(self._refused)
+        if is_kept or not ("[ ]" in block.text or (self._written and "[x]" in block.text)):
             return False
         taken = self._take_marks(block.text, n)
         self._written = self._written or taken
