@@ -56,7 +56,8 @@ def command(trace: Named, session: str | None, turn: str | None, as_json: bool) 
             )
     work = [r["status"] for r in report["rows"] if r["status"]]
     if work:
-        say(f"{len(work)} item{'' if len(work) == 1 else 's'} of work: {', '.join(f'{work.count(s)} {s}' for s in dict.fromkeys(work))}")
+        items = "1 item" if len(work) == 1 else f"{len(work)} items"
+        say(f"{items} of work: {', '.join(f'{work.count(s)} {s}' for s in dict.fromkeys(work))}")
     s = report["survival"]
     if not s["values"]:
         return

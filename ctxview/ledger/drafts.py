@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from ctxview.annotate.observations.asks import commands_of, is_shell
 from ctxview.annotate.observations.patches import BEGIN, hunks_of
-from ctxview.annotate.observations.results import is_command_answer, shell_payload
+from ctxview.annotate.observations.results import is_command_answer
 from ctxview.annotate.observations.shell import fenced_command
 from ctxview.ledger.commands import written_by
+from ctxview.ledger.outcomes import failed_calls
 from ctxview.model import BlockRow
 from ctxview.window import SessionView
 
@@ -99,25 +100,20 @@ class Drafts:
 def find_drafts(view: SessionView) -> Drafts:
     """Sections, documents and, when the session wrote something, its last answer."""
     answers = _answers(view)
-    results = {b.call_id: b for b in view.blocks if b.kind == "tool_result"}
-    failed = {call for call, result in results.items() if result.is_error}
     writers = [
         b
         for b in view.blocks
-        if b.n in answers
-        or (b.kind == "tool_call" and b.tool is not None and b.call_id not in failed and _may_write(b.tool))
+        if b.n in answers or (b.kind == "tool_call" and b.tool is not None and _may_write(b.tool))
     ]
     texts = view.texts_many({b.content for b in writers}) if writers else {}
-    items: list[Draft] = []
+    found: dict[int, list[Draft]] = {}
     for block in writers:
-        text = texts.get(block.content, "")
-        name = _plain_name(block.tool or "")
-        commands = [fenced_command(text) or ""] if block.n in answers else commands_of(block.tool or "", text)
-        found = list(_by_commands(commands, block) if commands else _drafts(name, _arguments(text), block))
-        heard = answers.get(block.n) or results.get(block.call_id)
-        if found and commands and heard is not None and shell_payload(view.text(heard.content)).exit:
-            continue
-        items += found
+        text, tool = texts.get(block.content, ""), block.tool or ""
+        commands = [fenced_command(text) or ""] if block.n in answers else commands_of(tool, text)
+        written = _by_commands(commands, block) if commands else _drafts(_plain_name(tool), _arguments(text), block)
+        found[block.n] = list(written)
+    failed = failed_calls(view, [b for b in writers if found[b.n]], answers)
+    items = [draft for n, drafts in found.items() if n not in failed for draft in drafts]
     answer = _final_answer(view)
     if answer is not None and answer.block not in answers and items:
         items.append(answer)
@@ -146,7 +142,7 @@ def _by_commands(commands: Iterable[str], block: BlockRow) -> Iterator[Draft]:
     for command in commands:
         for path, new, old in written_by(command):
             if _is_document(path):
-                yield Draft(block.turn, block.n, path, (Change(new, old),), is_final=old is None)
+                yield Draft(block.turn, block.n, str(PurePath(path)), (Change(new, old),), is_final=old is None)
 
 
 def _drafts(name: str, arguments: Mapping[str, Any], block: BlockRow) -> Iterator[Draft]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ctxview.annotate.note_rules import NoteRules
+from ctxview.ledger.outcomes import failed_calls
 from ctxview.window import SessionView
 
 
@@ -30,17 +31,20 @@ class LedgerRow:
 def find_rows(view: SessionView, rules: NoteRules | None = None, until: int | None = None) -> tuple[LedgerRow, ...]:
     """The rows noted by the session's own calls, in order. `until`: only calls answered before that turn's window.
 
-    A call whose result is an error noted nothing; a row noted again in the same words counts once. Without `rules`,
+    A call that failed noted nothing; a row noted again in the same words counts once. Without `rules`,
     those that the project's settings give hold.
     """
     rules = rules or view.facts.note_rules
-    failed = {b.call_id for b in view.blocks if b.kind == "tool_result" and b.is_error}
+    notes = [
+        b
+        for b in view.blocks
+        if b.kind == "tool_call" and rules.takes_notes(b.tool) and (until is None or b.turn < until)
+    ]
+    failed = failed_calls(view, notes) if notes else set()
     found: dict[tuple[str, str, str], LedgerRow] = {}
-    for block in view.blocks:
-        if block.kind != "tool_call" or not rules.takes_notes(block.tool) or block.call_id in failed:
+    for block in notes:
+        if block.n in failed:
             continue
-        if until is not None and block.turn >= until:
-            break
         for note in _notes(_arguments(view.text(block.content))):
             row = _row(note, rules, f"L{len(found) + 1}", block.turn, block.n)
             if row is not None:

@@ -416,6 +416,20 @@ def test_standing_texts_lay_down_rules_too():
         ("After the last parcel, write the sum below the list.", {"constraint"}),
         ("When I open the depot, list is empty.", set()),
         ("If that is fine, we are done.", set()),
+        ("In the last run, check failed twice.", set()),
+        ("During the build, run time doubled.", set()),
+        ("In the old code, list items were sorted.", set()),
+        ("When users sign up, book orders vanish.", set()),
+        ("In the meantime, report what you find.", set()),
+        ("In each list: add a sum.", {"constraint"}),
+        ("Whenever you commit, sign it.", {"constraint"}),
+        ("If a parcel is lost, check that it is not in Kiel.", {"constraint"}),
+        ("Test runs before merging were green.", set()),
+        ("Use of eval for parsing is bad.", set()),
+        ("I accept cookies on every page.", set()),
+        ("I accept the offer.", {"approval"}),
+        ("No, we should have known.", set()),
+        ("It was, but please proceed.", set()),
         ("Use the existing labels.", {"constraint"}),
         ("The existing labels are blue.", set()),
         ("Please use the blue label for the second parcel.", {"decision"}),
@@ -458,8 +472,8 @@ def test_a_sandbox_that_no_mark_of_an_error_tells_of():
     assert [(p.kind, p.rule) for p in pins_of(GOAL, call("exec", "x", "c1"), result(text, "c1")) if p.block == 2] == [
         ("denial", "refused by the sandbox")
     ]
-    told = "The log said Operation not permitted (os error 1) and then it went on.\n"
-    assert "denial" not in kinds_of(GOAL, call("exec", "x", "c1"), result(told, "c1"))
+    for told in ("Script completed\nOperation not permitted (os error 1) was in the log.", text.partition("\n")[2]):
+        assert "denial" not in kinds_of(GOAL, call("exec", "x", "c1"), result(told, "c1"))
 
 
 def test_what_codex_lets_the_agent_do():
@@ -475,6 +489,8 @@ def test_what_codex_lets_the_agent_do():
     assert ("constraint", "Network access is restricted.") in pins
     approved = 'The following prefix rules have already been approved: - ["git", "log"] - ["make", "test"]'
     assert ("approval", approved) in pins
+    none = block("note", "Nothing has already been approved:\n- rm -rf")
+    assert "approval" not in kinds_of(replace(none, role="system"))
 
 
 @pytest.mark.parametrize(

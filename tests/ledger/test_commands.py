@@ -14,9 +14,21 @@ from ctxview.ledger.commands import written_by
         ("cat <<EOF >> a.md\nmore\nEOF", [("a.md", "more\n", "")]),
         ("cd docs; echo one two > b.md && echo three >> b.md", [("b.md", "one two", None), ("b.md", "three", "")]),
         ("cat <<'EOF' | tee -a a.md b.md\nx\nEOF", [("a.md", "x\n", ""), ("b.md", "x\n", "")]),
-        ("tee a.md <<'EOF' > /dev/null\nx\nEOF", [("/dev/null", "x\n", None), ("a.md", "x\n", None)]),
+        ("tee a.md <<'EOF' > /dev/null\nx\nEOF", [("a.md", "x\n", None), ("/dev/null", "x\n", None)]),
         ("echo -e 'a\\nb' > a.md", [("a.md", "a\nb", None)]),
         ("NAME=a.md; echo x > $NAME", [("a.md", "x", None)]),
+        ("echo x | sudo tee a.md", [("a.md", "x", None)]),
+        ("bash -lc 'echo x > a.md'", [("a.md", "x", None)]),
+        ("echo x > a.md > b.md", [("b.md", "x", None)]),
+        ("echo x > a.md | tee b.md", [("a.md", "x", None)]),
+        (
+            "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a.md\n+x\n*** End Patch\nEOF",
+            [("a.md", "x", None)],
+        ),
+        (
+            "cat > a.md <<'EOF'\nWrite *** Begin Patch first.\nEOF",
+            [("a.md", "Write *** Begin Patch first.\n", None)],
+        ),
     ],
 )
 def test_texts_that_a_line_holds(line: str, written: list[tuple[str, str, str | None]]) -> None:
@@ -34,6 +46,7 @@ def test_texts_that_a_line_holds(line: str, written: list[tuple[str, str, str | 
         "echo 'a\\nb' > a.md",
         "python <<'EOF' > a.md\nprint(1)\nEOF",
         "grep -n '> tee' notes.md",
+        "test -f a.md || echo x > a.md",
     ],
 )
 def test_what_only_a_program_knows_is_not_guessed(line: str) -> None:

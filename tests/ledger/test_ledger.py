@@ -389,3 +389,46 @@ def test_a_harness_that_runs_the_command_in_an_answer_lets_it_write(tmp_path: Pa
         ledger = Ledger(trace.view())
         assert [d.section for d in ledger.drafts.items] == ["report.md"]
         assert ledger.at(trace.view().now)[0].strict == "value-encoded"
+
+
+@pytest.mark.parametrize("said", ["Error: EACCES: permission denied", "Exit code 2\nno space left"])
+@pytest.mark.parametrize(
+    "writes",
+    [
+        ("Write", {"file_path": "report.md", "content": "A: 18432"}),
+        ("Bash", {"command": "echo 'A: 18432' > report.md"}),
+    ],
+    ids=["a file tool", "a shell"],
+)
+def test_a_call_that_failed_by_its_words_wrote_nothing(
+    tmp_path: Path, writes: tuple[str, dict[str, Any]], said: str
+) -> None:
+    write, answered = _call(*writes, 2)
+    answered["content"] = said
+    note = _call("add_note", {"finding": "A", "value": "18432"}, 1)
+    with _chat(tmp_path, {"role": "user", "content": "Write it."}, *note, write, answered) as trace:
+        assert Ledger(trace.view()).at(trace.view().now)[0].strict == "not-drafted"
+
+
+def test_a_note_that_was_refused_is_no_row(tmp_path: Path) -> None:
+    note, answered = _call("add_note", {"finding": "A", "value": "18432"}, 1)
+    answered["content"] = "Error: the store is read-only"
+    with _chat(tmp_path, {"role": "user", "content": "Note it."}, note, answered) as trace:
+        assert Ledger(trace.view()).rows == ()
+
+
+def test_what_a_later_result_says_changes_no_window_before_it(tmp_path: Path) -> None:
+    """A result that comes late, or belongs to a later call of the same id."""
+    said = {"role": "user", "content": "Write it."}
+    note = _call("add_note", {"finding": "A", "value": "18432"}, 1)
+    write, written = _call("Bash", {"command": "echo 'A: 18432' > report.md"}, 2)
+    again, failed = _call("Bash", {"command": "cat nope"}, 2)
+    failed["content"] = "Exit code 1\ncat: nope: No such file or directory"
+    with _chat(tmp_path, said, *note, write, written, again, failed) as trace:
+        ledger = Ledger(trace.view())
+        written_by = {turn: ledger.at(turn)[0].strict for turn in (2, 3, 4)}
+    assert written_by == {2: "not-drafted", 3: "value-encoded", 4: "value-encoded"}
+
+
+def test_values_that_were_not_written_are_told_with_their_turn(sample: Trace) -> None:
+    assert [(turn, row.id) for turn, row in Ledger(sample.view()).lost()] == [(404, "L1"), (406, "L2"), (410, "L4")]

@@ -167,7 +167,7 @@ def test_versions_of_which_none_stands_unflagged_are_no_trouble():
 async def test_that_nothing_went_wrong_is_said_whole(size):
     async with running(FakeTrace("t", (make_view(cut_every=0, unlogged=145_000),)), size=size) as s:
         await s.press("!")
-        assert "nothing wrong: pins, pairs, versions, limit" in s.text()
+        assert "nothing wrong: pins, pairs, notes, versions, limit" in s.text()
 
 
 def test_a_pin_that_left_is_dated_by_the_first_window_without_it():
@@ -178,6 +178,16 @@ def test_a_pin_that_left_is_dated_by_the_first_window_without_it():
         (5, "the goal left the window (truncate)"),
         (5, "the constraint left the window (truncate)"),
         (7, "the denial left the window (truncate)"),
+    ]
+
+
+def test_noted_values_that_did_not_reach_the_text_are_trouble():
+    with open_trace([str(sample_path("ledger"))]) as trace:
+        told = [(t.turn, t.what) for t in make_scene(trace.view()).troubles]
+    assert told == [
+        (404, "the value of L1 did not reach the text (L)"),
+        (406, "the value of L2 did not reach the text (L)"),
+        (410, "the value of L4 did not reach the text (L)"),
     ]
 
 

@@ -106,13 +106,14 @@ def remove_or_move(name: str, plain: list[Word], state: ShellState) -> None:
 
 
 def file_output(command: Command) -> tuple[Word, bool] | None:
-    """Where the standard output goes, and whether it is appended; None when it is shown."""
+    """Where the standard output goes in the end, and whether it is appended; None when it is shown."""
+    found: tuple[Word, bool] | None = None
     for redirect in command.redirects:
         if redirect.op in (">", "1>", "&>", ">>", "1>>", "&>>"):
-            return redirect.target, redirect.op.endswith(">>")
-        if redirect.op == ">&" and redirect.target is not None and not redirect.target.isdecimal():
-            return redirect.target, False
-    return None
+            found = redirect.target, redirect.op.endswith(">>")
+        elif redirect.op == ">&" and redirect.target is not None and not redirect.target.isdecimal():
+            found = redirect.target, False
+    return found
 
 
 def write_output(commands: list[Command], output: tuple[Word, bool], state: ShellState) -> None:

@@ -21,7 +21,9 @@ _STATED: Final = (
     "Your plan has been approved",
 )
 _VERDICT: Final = lazy(r"^(?:APPROVED(?: by\b|:)|Approved by\b|approval granted\b)")
-_ALREADY: Final = lazy(r"^[^\n]*\bha(?:s|ve) already been approved:?(?:[ \t]*\n?[ \t]*- [^\n]+)+", re.MULTILINE)
+_ALREADY: Final = lazy(
+    r"^[^\n]*\b(?:following|these)\b[^\n]* have already been approved:?(?:[ \t]*(?:\n[ \t]*)?- [^\n]+)+", re.MULTILINE
+)
 _LONGEST_WORDS: Final = 30
 
 _YES: Final = in_lower_case(
@@ -44,7 +46,7 @@ _POLITELY: Final = in_lower_case(r"^(?:i (?:understand|see)|ok|okay|alright|fine
 """What a person says in front of an order in spite of what the agent said."""
 _YES_BUT: Final = in_lower_case(
     r"^(?:yes|yep|yup|yeah|sure|ok|okay|right|fine|great|perfect|agreed)\b[,.!\s]*(?:please[,.!\s]*)?"
-    r"(?:but|as long as|provided|only if|on (?:the )?condition)\s+(?!thank)\w"
+    r"(?:but|as long as|provided|only if|on (?:the )?condition)\s+(?!thank|please (?:proceed|go|continue))\w"
 )
 _HEDGED: Final = in_lower_case(
     r"\b(?:not|no|but|before|if|unless|until|wait|however|could|does|(?:what|how|why)(?! (?:we|you|i|they|it)\b)"
@@ -72,7 +74,8 @@ _STRONG: Final = rule(
     "|this is good / please & proceed|continue / you & may|can & go|proceed|merge|push|deploy|continue"
     " / i & accept / sounds|look|looks & good|great|fine|perfect / that's & fine|acceptable",
     r"\b(?:(?:is|are|plan|that's|it's|fully) approved|I approve"
-    r"|I(?:'ll| will|'d like to| would like to)? accept(?! that\b)|go ahead|lgtm|ship it|I confirm|confirmed"
+    r"|I(?:'ll| will|'d like to| would like to)? accept(?= (?:it|this|your|the)\b|[,.!]|$)"
+    r"|go ahead|lgtm|ship it|I confirm|confirmed"
     r"|please (?:proceed|continue|confirm and)|you (?:may|can) (?:go ahead|proceed|merge|push|deploy|continue)"
     r"|sounds (?:good|great|fine|perfect)|looks? (?:good|great|fine|perfect)|merge it|happy to proceed|good to go"
     r"|(?:looks|sounds) like a (?:good|great) (?:idea|plan)"

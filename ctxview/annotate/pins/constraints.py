@@ -45,7 +45,7 @@ _TASK_WORDS: Final = (
     "|update|use|validate|verify|wait|wrap|write"
 )
 """Verbs that open an order."""
-_CASE_WORDS: Final = "assume|capture|default|execute|ignore|rerun|tag|treat|try"
+_CASE_WORDS: Final = "assume|capture|default|execute|ignore|rerun|retry|sign|tag|treat|try"
 """Those that do so only where it says when."""
 word_class("ORDER", f"{_TASK_WORDS}|{_CASE_WORDS}|do".split("|"))
 _TASKS: Final = by_first_letter(_TASK_WORDS.split("|"))
@@ -170,7 +170,7 @@ REQUIRES: Final = Table(
           r"|me\s+to\s+(?:confirm|approve|review|say|answer))\b"),
     ending("… before you …", "before you", _ORDER,
            r"before\s+you\s+(?!(?:know|leave|ask|wonder|came)\b)[a-z]"),
-    ending("… before …ing", "before", _FIRST_ORDER, r"before\s+[a-z]+ing\b"),
+    ending("… before …ing", "before", _FIRST_ORDER, r"before\s+[a-z]+ing\b(?!\s+(?:is|are|was|were|looked)\b)"),
     ending("… exactly one …", "exactly", _ORDER, r"exactly\s+(?:one|once|two|twice|three|\d+)\b"),
     ending("… until all …", "until & all|every|everything", _ORDER, r"until\s+(?:all|every|everything)\b"),
 )  # fmt: skip
@@ -188,8 +188,11 @@ _MANY: Final = (
 """A noun in the plural."""
 _LABEL: Final = r"^(?:(?!(?:note|example|e\.g)\b)[\w /&-]{1,40}:\s+)?"
 _TELLS_OF: Final = (
-    r"(?!\s*(?:,|or\b|and\b)|\s+(?:is|are|was|were|isn't|does|doesn't|fails|breaks|shows|gets|goes|comes|works|crashes|returns"
-    r"|says|takes|has|have|will|would|should|can)\b)"
+    r"(?!\s*(?:,|or\b|and\b))(?!(?:\s+(?!(?:the|an?|it|this|that|these|those|what|which|who|where|whether|if|how|when|all|each"
+    r"|every|any|no|your|my|our|their|its|me|them|us|to|with|in|on|at|for|from|of|and|or|by|as)\b)[\w-]+){0,2}\s+"
+    r"(?:is|are|was|were|isn't|does|doesn't|has|had|will|would|should|can|failed|fails|broke|breaks|dropped|drops|doubled"
+    r"|vanished|vanish|vanishes|crashed|crashes|shows|showed|gets|got|goes|went|comes|came|works|worked|returns|returned"
+    r"|says|said|takes|took|differ|differs|overlaps)\b)"
 )
 """Not what follows a verb, but a noun that is spelled like one (`when I push, build breaks`)."""
 _IF: Final = rule(
@@ -201,8 +204,8 @@ _IF: Final = rule(
 )  # fmt: skip
 _IN_EACH: Final = rule(
     "in …, …", "at|in|for|on|after|during|within & ORDER",
-    _LABEL + r"(?:at|in|for|on|after|during|within)\s+(?:the|each|every|all|any|your|dependent|independent)\s+"
-    r"[^.;:,]{3,80},\s+"
+    _LABEL + r"(?:at|in|for|on|after|during|within)\s+"
+    r"(?:the(?!\s+meantime)|each|every|all|any|your|dependent|independent)\s+[^.;:,]{3,80}[,:]\s+"
     rf"(?:(?:please|then|also|first|always|[a-z]+ly)\s+)*(?:{_TASKS}|{_CASE_WORDS})\b{_TELLS_OF}",
 )  # fmt: skip
 _CONDITIONS: Final = re.compile(r"(?:[^:]{1,40}: )?(?:if|when|once|whenever|at|in|for|on|after|during|within) ")
@@ -229,8 +232,8 @@ STANDS: Final = Table(
          r"(?:approval|permission|confirmation|consent|authorization)\b"),
     rule("… only permits …", "only & permits|permit|allows|allow|accepts|accept",
          r"(?<!\bif )\b(?!i\b|we\b)[a-z«…»_-]+\s+only\s+(?:permits?|allows?|accepts?)\s+[a-z«]"),
-    rule("access is restricted", "access & restricted|disabled|denied",
-         r"\baccess\s+(?:to\s+[\w«…» -]{1,40}\s+)?is\s+(?:restricted|disabled|denied)\b"),
+    rule("access is restricted", "access & restricted|disabled",
+         r"\baccess\s+(?:to\s+[\w«…» -]{1,40}\s+)?is\s+(?:restricted|disabled)\b"),
     rule("only one … per …", "only & per",
          r"\bonly\s+(?:one|1|a\s+single)\b[^.;]{0,40}?\bper\b"),
     rule("… only for …", "only for|only on|only in|only with|only after|only once|only at",

@@ -55,7 +55,7 @@ SETTLES: Final = Table(
     rule("use my …", "use|charge|apply & my",
          r"^(?:please\s+|just\s+|and\s+)*(?:use|charge|apply)\s+my\s+(?!(?:best|own\s+judg)\b)[a-z]"),
     rule("use … for …", "use & for|as|with|when|instead|on",
-         r"^(?:(?:please|just|and|then|also)\s+)*use\s+(?!(?:(?:this|that|these|those|it)\b|the\s+(?:following|above|same)\b))"
+         r"^(?:(?:please|just|and|then|also)\s+)*use\s+(?!(?:(?:this|that|these|those|it|of|cases?)\b|the\s+(?:following|above|same)\b))"
          r"(?:[\w«».+#/-]+\s+){1,5}?(?:for|as|with|when|instead|on)\s+[\w«]"),
     rule("deliberately …",
          "intentionally|deliberately|purposely & rejected|left|kept|omitted|skipped|excluded|ignored|chosen",
@@ -74,7 +74,7 @@ CORRECTS: Final = Table(
     rule("wait, …", "wait", _OPENING + r"wait\b(?!\s+(?:for|until|till|a\s+(?:minute|second|moment)))"),
     rule("no, …", "no|nope & instead|use|i|rather|not|make|put|keep|let's|just|only|it|we",
          r"^(?:nope|no)(?:,|\.|\s[-—–]|!)\s*(?:instead|use|I\s+meant|rather|not\s+(?:that|this|the)|make|put|keep|let's"
-         r"|just\s+\w+|only|it\s+(?:should|must|has\s+to)|we\s+(?:want|need|should|must))\b"),
+         r"|just\s+\w+|only|it\s+(?:should|must|has\s+to)|we\s+(?:want|need|must|should(?!\s+have)))\b"),
     rule("instead", "instead|not you|rather than please",
          r"^(?:please\s+)?instead,?\s|,\s+not\s+you\s+\w+ing\b|\b(?:rather|instead)\s+than\b.{1,40}\bplease\b"),
     rule("I meant", "mean|meant", r"\bI\s+(?:meant|mean)\b(?!\s+(?:it|to say that)\b)"),
