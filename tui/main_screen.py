@@ -335,7 +335,7 @@ class MainScreen(Screen[None]):
             self.say("all turns are still being looked through …", "dim")
             return
         if not troubles:
-            self.say("nothing wrong: pins, pairs, notes, versions, limit", "good")
+            self.say("nothing wrong: pins, pairs, versions, limit", "good")
             return
         told = self._trouble
         is_next = told is not None and told in troubles and told.turn == self.place.turn

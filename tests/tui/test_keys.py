@@ -167,7 +167,7 @@ def test_versions_of_which_none_stands_unflagged_are_no_trouble():
 async def test_that_nothing_went_wrong_is_said_whole(size):
     async with running(FakeTrace("t", (make_view(cut_every=0, unlogged=145_000),)), size=size) as s:
         await s.press("!")
-        assert "nothing wrong: pins, pairs, notes, versions, limit" in s.text()
+        assert "nothing wrong: pins, pairs, versions, limit" in s.text()
 
 
 def test_a_pin_that_left_is_dated_by_the_first_window_without_it():
