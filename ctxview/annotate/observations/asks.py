@@ -28,7 +28,10 @@ _SHELLS: Final = names(
 )
 KEEPS_FOLDER: Final = names("bash terminal execute_bash")
 """Shells in which a `cd` lasts until the next call."""
-_SCRIPT_COMMAND: Final = lazy(r"""exec_command\(\s*\{.*?\bcmd["']?\s*:\s*("(?:[^"\\]|\\.)*")""", re.DOTALL)
+_SCRIPT_COMMAND: Final = lazy(
+    r"""exec_command\(\s*\{(?:(?!exec_command\(\s*\{).)*?\bcmd["']?\s*:\s*("(?:[^"\\]|\\.)*")""", re.DOTALL
+)
+"""Not over the next one's beginning: each would be searched to the end of the text."""
 _SCRIPT_FOLDER: Final = lazy(r"""\bworkdir["']?\s*:\s*("(?:[^"\\]|\\.)*")""")
 
 

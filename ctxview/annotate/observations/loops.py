@@ -15,7 +15,7 @@ from ctxview.annotate.observations.ask import names
 from ctxview.annotate.observations.formatters import formatted
 from ctxview.annotate.observations.shell_changes import is_silent_change
 from ctxview.annotate.observations.views import narrow, viewed
-from ctxview.annotate.observations.words import Command, Pipeline, Redirect, Word
+from ctxview.annotate.observations.words import LONGEST, Command, Pipeline, Redirect, Word
 
 _BEFORE: Final = ("then", "do", "else", "{")
 _LOOPS: Final = ("for", "while", "until", "select")
@@ -24,7 +24,7 @@ _PLAIN: Final = names("echo printf true : sleep mkdir touch chmod rm unlink mv c
 _MOST: Final = 500
 """Commands that a loop may come to, and variables beside its own: with more of them a line would take too long."""
 _NAME: Final = "\x00for"
-"""Stands for the loop's word while the body is read. No file's name can hold it."""
+"""Stands for the loop's word while the body is read. No file's name, and no line that is read, can hold it."""
 
 
 def unrolled(found: Iterator[Pipeline], values: dict[str, Word]) -> Iterator[Pipeline]:
@@ -117,4 +117,6 @@ def _put(word: Word, text: Word) -> Word:
     """`text` with the loop's word in it; None where that is not known."""
     if text is None or _NAME not in text:
         return text
-    return None if word is None else text.replace(_NAME, word)
+    if word is None or text.count(_NAME) * len(word) > LONGEST:
+        return None
+    return text.replace(_NAME, word)

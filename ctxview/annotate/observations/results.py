@@ -41,14 +41,14 @@ _UNREAD: Final = lazy(
     re.MULTILINE,
 )
 _CHANGED: Final = lazy(r"^(?:\t| {8})(?:modified|deleted|new file): +([^\n]+)$", re.MULTILINE)
-_EXIT_HEAD: Final = lazy(r"(?:Exit code:?|Process exited with code|exit status)\s*(-?\d+)", re.IGNORECASE)
+_EXIT_HEAD: Final = lazy(r"(?:Exit code:?|Process exited with code|exit status)\s*(-?\d{1,9})(?!\d)", re.IGNORECASE)
 _EXIT_TAIL: Final = lazy(
-    r"\n?\[(?:The )?[Cc]ommand (?:completed|finished|execution failed)[^\n\]]* exit code (-?\d+)[^\n]*"
+    r"\n?\[(?:The )?[Cc]ommand (?:completed|finished|execution failed)[^\n\]]* exit code (-?\d{1,9})(?!\d)[^\n]*"
 )
 _CWD_TAIL: Final = lazy(r"\[Current working directory: ([^\n]+)\]")
 _CWD_RESET: Final = lazy(r"\n?Shell cwd was reset to ([^\n]+)\s*\Z")
 _RETURNCODE: Final = lazy(
-    r"\s*<returncode>(-?\d+)</returncode>\s*(?:<warning>.*?</warning>\s*)?(?:<output(?:_head)?>\n?)?", re.DOTALL
+    r"\s*<returncode>(-?\d{1,9})</returncode>\s*(?:<warning>.*?</warning>\s*)?(?:<output(?:_head)?>\n?)?", re.DOTALL
 )
 _OUTPUT_ENDS: Final = ("</output>", "</output_tail>")
 _HEAD_END: Final = "\n</output_head>"
@@ -81,7 +81,7 @@ _SNIPPET: Final = lazy(
 )
 _SNIPPET_MARKS: Final = ("snippet of", "running `cat -n` on", "review the changes")
 _LEAD: Final = lazy(r"(?:NOTE: We only show [^\n]*\n)?[^\n]*running `cat -n` on[^\n]*:[ \t]*\n")
-_WINDOW: Final = lazy(r"^\[File: ([^\n]+?) \((\d+) lines total\)\]\n", re.MULTILINE)
+_WINDOW: Final = lazy(r"^\[File: ([^\n]+?) \((\d{1,9}) lines total\)\]\n", re.MULTILINE)
 _UNCHANGED: Final = lazy(
     r"\s*(?:<[a-z-]+>\s*)?File unchanged since last read|\s*File .{0,400} is unchanged since", re.IGNORECASE
 )

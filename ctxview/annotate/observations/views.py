@@ -11,9 +11,11 @@ from ctxview.annotate.observations.words import Command, Word
 from ctxview.annotate.patterns import lazy
 
 _PAGERS: Final = ("cat", "less", "more", "bat", "batcat", "nl")
-_SED_RANGE: Final = lazy(r"\s*(\d+)\s*(?:,\s*(\+?\d+|\$)\s*)?p\s*")
-_SED_QUIT: Final = lazy(r"\s*(\d+)\s*q\s*")
-_AWK_RANGE: Final = lazy(r"\s*NR\s*>=?\s*(\d+)\s*&&\s*NR\s*<=?\s*(\d+)\s*(?:\{\s*print(?:\s+\$0)?\s*;?\s*\})?\s*")
+_SED_RANGE: Final = lazy(r"\s*(\d{1,15})\s*(?:,\s*(\+?\d{1,15}|\$)\s*)?p\s*")
+_SED_QUIT: Final = lazy(r"\s*(\d{1,15})\s*q\s*")
+_AWK_RANGE: Final = lazy(
+    r"\s*NR\s*>=?\s*(\d{1,15})\s*&&\s*NR\s*<=?\s*(\d{1,15})\s*(?:\{\s*print(?:\s+\$0)?\s*;?\s*\})?\s*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def _end(name: str | None, words: list[Word]) -> tuple[list[Word] | None, Spans 
             count = match[1] or match[2]
         elif word not in ("-q", "-f", "-F"):
             return None, None
-    if not re.fullmatch(r"[+-]?\d+", count):
+    if not re.fullmatch(r"[+-]?\d{1,15}", count):
         return None, None
     number = abs(int(count))
     if name == "head":
