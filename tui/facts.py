@@ -113,8 +113,8 @@ def _not_written(view: SessionView) -> Iterator[Trouble]:
 
     for turn, found in groupby(ledger_of(view)[0].lost(), key=itemgetter(0)):
         rows = [row for _, row in found]
-        what = f"the value of {rows[0].id}" if len(rows) == 1 else f"{len(rows):,} noted values"
-        yield Trouble(turn, f"{what} did not reach the text (L)", rows[0].block)
+        what = f"{rows[0].id}'s value was" if len(rows) == 1 else f"{len(rows):,} noted values were"
+        yield Trouble(turn, f"{what} not written (L)", rows[0].block)
 
 
 def find_contradictions(view: SessionView) -> tuple[Trouble, ...]:

@@ -185,9 +185,9 @@ def test_noted_values_that_did_not_reach_the_text_are_trouble():
     with open_trace([str(sample_path("ledger"))]) as trace:
         told = [(t.turn, t.what) for t in make_scene(trace.view()).troubles]
     assert told == [
-        (404, "the value of L1 did not reach the text (L)"),
-        (406, "the value of L2 did not reach the text (L)"),
-        (410, "the value of L4 did not reach the text (L)"),
+        (404, "L1's value was not written (L)"),
+        (406, "L2's value was not written (L)"),
+        (410, "L4's value was not written (L)"),
     ]
 
 
