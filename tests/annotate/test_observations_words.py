@@ -137,7 +137,7 @@ def test_a_line_is_read_in_linear_time(line: str) -> None:
 
 def test_a_script_is_searched_in_linear_time() -> None:
     start = time.process_time()
-    assert commands_of("exec", "exec_command({" * 20_000 + '"cmd": "ls"})') == ["ls"]
+    assert commands_of("exec", "exec_command({" * 40_000) == []
     assert time.process_time() - start < 3
 
 
