@@ -18,6 +18,7 @@ from ctxview.ledger.commands import written_by
 from ctxview.ledger.outcomes import failed_calls
 from ctxview.model import BlockRow
 from ctxview.window import SessionView
+from ctxview.window.table import column, pick
 
 _DOCUMENTS: Final = frozenset({".md", ".markdown", ".txt", ".rst", ".tex", ".html", ".adoc", ".docx", ".org"})
 _SECTION_TOOLS: Final = re.compile(
@@ -100,11 +101,10 @@ class Drafts:
 def find_drafts(view: SessionView) -> Drafts:
     """Sections, documents and, when the session wrote something, its last answer."""
     answers = _answers(view)
-    writers = [
-        b
-        for b in view.blocks
-        if b.n in answers or (b.kind == "tool_call" and b.tool is not None and _may_write(b.tool))
-    ]
+    tools = column(view.blocks, "tool")
+    may_write = {tool for tool in set(tools) if tool and _may_write(tool)}
+    named = pick(view.blocks, [n for n, tool in enumerate(tools) if n in answers or tool in may_write])
+    writers = [b for b in named if b.n in answers or b.kind == "tool_call"]
     texts = view.texts_many({b.content for b in writers}) if writers else {}
     found: dict[int, list[Draft]] = {}
     for block in writers:
@@ -131,11 +131,9 @@ def _plain_name(tool: str) -> str:
 
 def _answers(view: SessionView) -> dict[int, BlockRow]:
     """Answers of the agent whose command its harness ran, each with the message that brought the output."""
-    return {
-        said.n: heard
-        for said, heard in pairwise(view.blocks)
-        if said.kind == "assistant" and heard.kind == "user" and is_command_answer(heard.preview)
-    }
+    kinds = column(view.blocks, "kind")
+    heard = [n for n, (said, answer) in enumerate(pairwise(kinds), 1) if said == "assistant" and answer == "user"]
+    return {block.n - 1: block for block in pick(view.blocks, heard) if is_command_answer(block.preview)}
 
 
 def _by_commands(commands: Iterable[str], block: BlockRow) -> Iterator[Draft]:

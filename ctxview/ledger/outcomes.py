@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from ctxview.annotate.observations.results import failed, shell_payload
 from ctxview.model import BlockRow
 from ctxview.window import SessionView
+from ctxview.window.table import column, pick
 
 
 def failed_calls(
@@ -20,8 +21,9 @@ def failed_calls(
     number of an answer whose command a harness ran, the message that brought the output."""
     results = dict(heard or {})
     wanted = {call.n for call in calls}
+    ids = {call.call_id for call in calls}
     newest: dict[str | None, BlockRow] = {}
-    for block in view.blocks:
+    for block in pick(view.blocks, [n for n, call in enumerate(column(view.blocks, "call_id")) if call in ids]):
         if block.kind == "tool_call":
             newest[block.call_id] = block
         elif block.kind == "tool_result":

@@ -10,6 +10,7 @@ from typing import Any, Final
 from ctxview.annotate.note_rules import NoteRules
 from ctxview.ledger.outcomes import failed_calls
 from ctxview.window import SessionView
+from ctxview.window.table import column, pick
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,10 @@ def find_rows(view: SessionView, rules: NoteRules | None = None, until: int | No
     those that the project's settings give hold.
     """
     rules = rules or view.facts.note_rules
-    notes = [
-        b
-        for b in view.blocks
-        if b.kind == "tool_call" and rules.takes_notes(b.tool) and (until is None or b.turn < until)
-    ]
+    tools = column(view.blocks, "tool")
+    takers = {tool for tool in set(tools) if rules.takes_notes(tool)}
+    taken = pick(view.blocks, [n for n, tool in enumerate(tools) if tool in takers]) if takers else ()
+    notes = [b for b in taken if b.kind == "tool_call" and (until is None or b.turn < until)]
     failed = failed_calls(view, notes) if notes else set()
     found: dict[tuple[str, str, str], LedgerRow] = {}
     for block in notes:

@@ -203,10 +203,12 @@ class Ledger:
 
     def lost(self) -> tuple[tuple[int, LedgerRow], ...]:
         """The values that what was written lacks at the end, each with the turn since which it does; by turn."""
-        rows = [state.row for state in self.at(self._view.now) if state.row.value and state.strict == "missing"]
-        since = {row.id: self._view.now for row in rows}
-        turns = sorted({draft.turn + 1 for draft in self.drafts.items})[-_MOST_TURNS:] if rows else []
-        for turn in reversed(turns):
+        if not any(row.value for row in self.rows):
+            return ()
+        rows = [row for row in self.rows if row.value]
+        since: dict[str, int] = {}
+        turns = sorted({draft.turn + 1 for draft in self.drafts.items})[-_MOST_TURNS:]
+        for turn in (self._view.now, *reversed(turns)):
             text, drafts = self.drafts.text_at(turn), self.drafts.before(turn)
             known = {row.id for row in self._findings(turn)}
             rows = [row for row in rows if row.id in known and self._strict(row, turn, text, drafts) == "missing"]
