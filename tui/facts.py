@@ -102,9 +102,10 @@ def searched(scene: Scene, late: Sequence[Trouble]) -> Scene:
 def find_late(view: SessionView) -> tuple[Trouble, ...]:
     """Noted values that what was written lacks, and versions that contradict each other.
 
-    These come last: who edits files has many, and they must not stand before a lost pin.
+    These come last: who edits files has many, and they must not stand before a lost pin. What was written are the
+    recorded answers, which no policy changes: under a stack it is not looked for again.
     """
-    return (*_not_written(view), *find_contradictions(view))
+    return (*(_not_written(view) if view.base is None else ()), *find_contradictions(view))
 
 
 def _not_written(view: SessionView) -> Iterator[Trouble]:

@@ -203,9 +203,9 @@ class Ledger:
 
     def lost(self) -> tuple[tuple[int, LedgerRow], ...]:
         """The values that what was written lacks at the end, each with the turn since which it does; by turn."""
-        if not any(row.value for row in self.rows):
-            return ()
         rows = [row for row in self.rows if row.value]
+        if not rows:
+            return ()
         since: dict[str, int] = {}
         turns = sorted({draft.turn + 1 for draft in self.drafts.items})[-_MOST_TURNS:]
         for turn in (self._view.now, *reversed(turns)):

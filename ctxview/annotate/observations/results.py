@@ -132,6 +132,11 @@ def is_command_answer(text: str) -> bool:
     return text.startswith("<returncode>")
 
 
+def is_codex_output(text: str) -> bool:
+    """Whether a result holds what a program printed, as Codex wraps it."""
+    return text.startswith(_CODEX_HEADS)
+
+
 def failed(text: str) -> bool:
     """Whether a tool's own answer says that the call did not do what it was asked."""
     return _FAILED_START.match(text, 0, _HEAD_CHARS) is not None
@@ -186,7 +191,7 @@ def _as_far_as_shown(text: str) -> str:
 def _unwrapped(text: str) -> Payload:
     if text.startswith('{"output"'):
         return _codex_json(text)
-    if text.startswith(_CODEX_HEADS):
+    if is_codex_output(text):
         head, _, rest = text.partition("Output:\n")
         code = _EXIT_HEAD.search(head, 0, _HEAD_CHARS)
         exit_ = int(code[1]) if code else 1 if head.startswith("Script failed") else None

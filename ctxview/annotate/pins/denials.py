@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ctxview.annotate.observations.results import is_codex_output
 from ctxview.annotate.patterns import in_lower_case, lazy
 from ctxview.annotate.pins.found import Found, shorten
 from ctxview.annotate.pins.matching import Table, rule
@@ -63,8 +64,6 @@ _STATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 _ALL_STATED: Final = tuple(start for _, starts in _STATED for start in starts)
 _NOT_PERMITTED: Final = ("Operation not permitted (os error 1)", "Read-only file system (os error 30)")
 """How the output of a program ends that the system kept from a file, also where its client marks no error."""
-_PROGRAMS: Final = ("Script ", "Chunk ID:", "Exit code", "Wall time", "Process exited")
-"""How Codex's results start that hold a program's output, and not a file."""
 _TAIL_CHARS: Final = 80
 _BRANCH: Final = "refused by a protected branch"
 _LOOSE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
@@ -162,7 +161,7 @@ def denial_of_result(block: Block, markers: tuple[str, ...] = ()) -> Found | Non
     for marker in markers:
         if head.startswith(marker):
             return Found("denial", f"starts with the configured mark {marker}", _quote(head), "stated")
-    if head.startswith(_PROGRAMS) and block.text[-_TAIL_CHARS:].rstrip().endswith(_NOT_PERMITTED):
+    if is_codex_output(head) and block.text[-_TAIL_CHARS:].rstrip().endswith(_NOT_PERMITTED):
         last = block.text.rstrip().rpartition("\n")[2]
         return Found("denial", "refused by the sandbox", _quote(last.strip()))
     if head.startswith(_ALL_STATED):
